@@ -1,0 +1,1 @@
+"""Penstock: many standing window queries, one shared plan on Spark."""

@@ -1,0 +1,28 @@
+"""The catalog: streams and relations, their columns, sources and statistics."""
+
+from penstock.catalog.load import load_catalog, parse_catalog
+from penstock.catalog.model import (
+    Catalog,
+    CatalogError,
+    Column,
+    Origin,
+    Relation,
+    SourceSpec,
+    Statistics,
+    Stream,
+)
+from penstock.catalog.types import parse_type
+
+__all__ = [
+    "Catalog",
+    "CatalogError",
+    "Column",
+    "Origin",
+    "Relation",
+    "SourceSpec",
+    "Statistics",
+    "Stream",
+    "load_catalog",
+    "parse_catalog",
+    "parse_type",
+]

@@ -1,0 +1,1 @@
+"""Rules that turn logical plans into better ones."""
