@@ -6,15 +6,16 @@ nodes, or None for an optional part that is absent.
 
 from __future__ import annotations
 
-from decimal import Decimal
+from dataclasses import replace
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from lark import Token, Transformer
-
 from penstock.grammar import ast
 from penstock.grammar.durations import MICROSECONDS, to_microseconds
 from penstock.grammar.errors import PenstockError, did_you_mean
 from penstock.grammar.source import Span
+from penstock.grammar.words import RESERVED, is_bare, quoted
 
 Children = list[Any]
 
@@ -29,7 +30,7 @@ def _span(first: Any, last: Any = None) -> Span:
     last = first if last is None else last
     start = first.start_pos if isinstance(first, Token) else first.span.start
     end = last.end_pos if isinstance(last, Token) else last.span.end
-    return Span(start, end)
+    return Span(start or 0, end or 0)
 
 
 def _around(children: Children) -> Span:
@@ -59,8 +60,11 @@ def _micros(number: Token, unit: Token, *, positive: bool) -> int:
 
 
 def _rows(number: Token) -> int:
-    value = Decimal(str(number))
-    if value != value.to_integral_value() or not 1 <= value <= 1_000_000_000:
+    try:
+        value = Decimal(str(number))
+    except InvalidOperation:  # an exponent beyond all bounds
+        value = Decimal(0)
+    if not 1 <= value <= 1_000_000_000 or value != value.to_integral_value():
         raise PenstockError(
             f"a window of {number} rows",
             span=_span(number),
@@ -68,6 +72,19 @@ def _rows(number: Token) -> int:
             label="bad-row-count",
         )
     return int(value)
+
+
+def _slide(slide: ast.Duration | None) -> ast.Duration | None:
+    if slide is not None and slide.micros == 0:
+        raise PenstockError(
+            "a slide of no length", span=slide.span, hint="Give a slide such as 10 sec.", label="zero-slide"
+        )
+    return slide
+
+
+def _in_type(name: Token) -> str:
+    """A name in a type, in quotes only where it cannot do without."""
+    return quoted(name, "`") if name.type == "QUOTED" and not is_bare(name, RESERVED) else str(name)
 
 
 class AstBuilder(Transformer[Token, Any]):
@@ -101,7 +118,9 @@ class AstBuilder(Transformer[Token, Any]):
             window=length,
             slide=slide,
             distinct=distinct is not None,
-            span=_span(select, _last(sources[-1], where, *(group_by or ()), having, length, slide)),
+            span=_span(
+                select, _last(sources[-1], sources[-1].on, where, *(group_by or ()), having, length, slide)
+            ),
         )
 
     def insert(self, c: Children) -> ast.InsertInto:
@@ -171,11 +190,7 @@ class AstBuilder(Transformer[Token, Any]):
         return c[2]  # type: ignore[no-any-return]
 
     def window_clause(self, c: Children) -> tuple[ast.Window, ast.Duration | None]:
-        if c[3] is not None and c[3].micros == 0:
-            raise PenstockError(
-                "a slide of no length", span=c[3].span, hint="Give a slide such as 10 sec.", label="zero-slide"
-            )
-        return c[1], c[3]
+        return c[1], _slide(c[3])
 
     def window_length(self, c: Children) -> ast.Window:
         number, unit = c
@@ -196,11 +211,11 @@ class AstBuilder(Transformer[Token, Any]):
     # Expressions
 
     def binary(self, c: Children) -> ast.Binary:
-        return ast.Binary(str(c[1]).upper(), c[0], c[2], span=_span(c[0], c[2]))
+        return ast.Binary(str(c[1]), c[0], c[2], span=_span(c[0], c[2]))
 
     def junction(self, c: Children) -> ast.Junction:
         left, op, right = c
-        op = op.upper()
+        op = op.type
         operands = [
             operand
             for side in (left, right)
@@ -213,7 +228,7 @@ class AstBuilder(Transformer[Token, Any]):
         return ast.Binary(op, c[0], c[2], span=_span(c[0], c[2]))
 
     def unary(self, c: Children) -> ast.Unary:
-        return ast.Unary(str(c[0]).upper(), c[1], span=_around(c))
+        return ast.Unary("NOT" if c[0].type == "NOT" else str(c[0]), c[1], span=_around(c))
 
     def _operator(self, c: Children) -> Token:
         return c[0]  # type: ignore[no-any-return]
@@ -229,17 +244,17 @@ class AstBuilder(Transformer[Token, Any]):
     def like_pattern(self, c: Children) -> ast.Like:
         operand, negated, op, pattern, _, escape = c
         text = None if escape is None else _unquote(escape)
-        if text is not None and (len(text) != 1 or op.upper() == "RLIKE"):
+        if text is not None and (len(text) != 1 or op.type == "RLIKE"):
             raise PenstockError(
                 f"ESCAPE takes one character and goes with LIKE, found {escape}",
                 span=_span(escape),
                 hint="Write for example  LIKE '10!%' ESCAPE '!'.",
                 label="bad-escape",
             )
-        return ast.Like(op.upper(), operand, pattern, text, negated is not None, span=_around(c))
+        return ast.Like(op.type, operand, pattern, text, negated is not None, span=_around(c))
 
     def is_what(self, c: Children) -> ast.Is:
-        return ast.Is(c[0], c[3].upper(), negated=c[2] is not None, span=_around(c))
+        return ast.Is(c[0], c[3].type, negated=c[2] is not None, span=_around(c))
 
     def is_distinct(self, c: Children) -> ast.Binary:
         op = "IS DISTINCT FROM" if c[2] is None else "<=>"
@@ -291,13 +306,16 @@ class AstBuilder(Transformer[Token, Any]):
         return ast.Case(c[1], tuple(c[2:-2]), c[-2], span=_around(c))
 
     def cast(self, c: Children) -> ast.Cast:
-        return ast.Cast(c[2], c[4], safe=c[0].lower() == "try_cast", span=_around(c))
+        return ast.Cast(c[2], c[4], safe=c[0].type == "TRY_CAST", span=_around(c))
 
     def extract(self, c: Children) -> ast.Extract:
         part = str(c[2]).upper()
         if part not in _PARTS:
             raise PenstockError(
-                f"cannot extract '{c[2]}'", span=_span(c[2]), hint=did_you_mean(part, _PARTS), label="bad-part"
+                f"cannot extract '{c[2]}'",
+                span=_span(c[2]),
+                hint=did_you_mean(part, _PARTS),
+                label="bad-part",
             )
         return ast.Extract(part, c[4], span=_around(c))
 
@@ -309,21 +327,22 @@ class AstBuilder(Transformer[Token, Any]):
         return ast.Call(str(c[0]), (ast.Star(span=_span(c[2])),), span=_around(c))
 
     def parens(self, c: Children) -> ast.Expr:
-        return c[1]  # type: ignore[no-any-return]
+        expr: ast.Expr = c[1]
+        return replace(expr, span=_around(c))
 
     # Types
 
     def plain_type(self, c: Children) -> ast.TypeName:
-        return ast.TypeName(str(c[0]), span=_span(c[0]))
+        return ast.TypeName(_in_type(c[0]), span=_span(c[0]))
 
     def sized_type(self, c: Children) -> ast.TypeName:
-        return ast.TypeName(f"{c[0]}({', '.join(c[2:-1])})", span=_around(c))
+        return ast.TypeName(f"{_in_type(c[0])}({', '.join(c[2:-1])})", span=_around(c))
 
     def nested_type(self, c: Children) -> ast.TypeName:
-        return ast.TypeName(f"{c[0]}<{', '.join(arg.text for arg in c[1:])}>", span=_around(c))
+        return ast.TypeName(f"{_in_type(c[0])}<{', '.join(arg.text for arg in c[1:-1])}>", span=_around(c))
 
     def field_type(self, c: Children) -> ast.TypeName:
-        return ast.TypeName(f"{c[0]}: {c[1].text}", span=_around(c))
+        return ast.TypeName(f"{_in_type(c[0])}: {c[1].text}", span=_around(c))
 
     # Definitions
 
@@ -383,15 +402,16 @@ class AstBuilder(Transformer[Token, Any]):
         return ast.Statistic(c[0].lower(), str(c[1]), span=_around(c))
 
     def column_statistic(self, c: Children) -> ast.Statistic:
-        return ast.Statistic(c[0].lower(), str(c[4]), str(c[2]), span=_around(c))
+        return ast.Statistic("distinct", str(c[4]), str(c[2]), span=_around(c))
 
     def connector(self, c: Children) -> ast.Connector:
-        format_, path, options = c
+        format_, path, listed = c
+        options, closing = listed or ((), None)
         return ast.Connector(
             ".".join(format_),
             None if path is None else _unquote(path),
-            options or (),
-            span=_span(format_[0], _last(format_[-1], path, *(options or ()))),
+            options,
+            span=_span(format_[0], _last(format_[-1], path, closing)),
         )
 
     def format(self, c: Children) -> list[Token]:
@@ -399,8 +419,8 @@ class AstBuilder(Transformer[Token, Any]):
 
     setting_name = format
 
-    def options(self, c: Children) -> tuple[ast.Option, ...]:
-        return tuple(c[2:-1])
+    def options(self, c: Children) -> tuple[tuple[ast.Option, ...], Token]:
+        return tuple(c[2:-1]), c[-1]
 
     def option(self, c: Children) -> ast.Option:
         key, value = c
@@ -413,10 +433,10 @@ class AstBuilder(Transformer[Token, Any]):
         return ast.CreateQuery(str(c[2]), c[4], span=_around(c))
 
     def drop(self, c: Children) -> ast.Drop:
-        return ast.Drop(c[1].upper(), str(c[4]), c[2] is not None, span=_around(c))
+        return ast.Drop(c[1].type, str(c[4]), c[2] is not None, span=_around(c))
 
     def alter_window(self, c: Children) -> ast.AlterWindow:
-        return ast.AlterWindow(str(c[2]), c[5], c[7], span=_around(c))
+        return ast.AlterWindow(str(c[2]), c[5], _slide(c[7]), span=_around(c))
 
     def alter_query(self, c: Children) -> ast.AlterQuery:
         return ast.AlterQuery(str(c[2]), c[4], span=_around(c))
@@ -427,7 +447,10 @@ class AstBuilder(Transformer[Token, Any]):
         what = c[1].upper()
         if what not in SHOWN:
             raise PenstockError(
-                f"SHOW {c[1]} is not known", span=_span(c[1]), hint=did_you_mean(what, SHOWN), label="unknown-show"
+                f"SHOW {c[1]} is not known",
+                span=_span(c[1]),
+                hint=did_you_mean(what, SHOWN),
+                label="unknown-show",
             )
         return ast.Show(what, span=_around(c))
 
@@ -436,7 +459,7 @@ class AstBuilder(Transformer[Token, Any]):
 
     def explain(self, c: Children) -> ast.Explain:
         _, verbose, kind, target = c
-        return ast.Explain(target, None if kind is None else kind.upper(), verbose is not None, span=_around(c))
+        return ast.Explain(target, None if kind is None else kind.type, verbose is not None, span=_around(c))
 
     def query_name(self, c: Children) -> ast.QueryName:
         return ast.QueryName(str(c[1]), span=_around(c))

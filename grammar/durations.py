@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal, InvalidOperation, Overflow
 
 from penstock.grammar.errors import PenstockError, did_you_mean
 
@@ -29,6 +29,7 @@ _PRINTED = (
 
 EXPECTED = "a duration such as 5 min"
 UNITS = "Units are ms, s or sec, min, h or hour, d or day."
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 LONGEST = 100 * 365 * 86_400_000_000
 
 
@@ -41,13 +42,13 @@ def to_microseconds(number: str, unit: str) -> int:
             hint=f"{did_you_mean(unit, MICROSECONDS) if len(unit) > 2 else ''}\n{UNITS}".strip(),
             label="unknown-unit",
         )
+    if _NUMBER.fullmatch(number) is None:
+        raise PenstockError(f"'{number}' is not a number", hint=f"Expected {EXPECTED}.", label="bad-duration")
     try:
         length = Decimal(number) * micros
-    except InvalidOperation:
-        raise PenstockError(
-            f"'{number}' is not a number", hint=f"Expected {EXPECTED}.", label="bad-duration"
-        ) from None
-    if length > LONGEST:
+    except (InvalidOperation, Overflow):  # an exponent beyond all bounds
+        length = Decimal("Infinity")
+    if abs(length) > LONGEST:
         raise PenstockError(
             f"{number} {unit} is longer than a hundred years",
             hint="Give a shorter duration.",
@@ -64,7 +65,7 @@ def to_microseconds(number: str, unit: str) -> int:
 
 def parse_duration(text: object) -> int:
     """The microseconds of a text such as `5 min`, `5min` or `0`."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([A-Za-z]*)\s*", str(text))
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([A-Za-z]*)\s*", str(text))
     if match is None or (not match[2] and Decimal(match[1]) != 0):
         raise PenstockError(
             f"'{text}' is not a duration", hint=f"Expected {EXPECTED}. {UNITS}", label="bad-duration"

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
-
 from penstock.grammar.errors import PenstockError, did_you_mean
 from penstock.grammar.mistake_table import MISTAKES, Mistake
 from penstock.grammar.source import Source, Span
@@ -41,10 +40,15 @@ _WORDS = {
     "COLON": ":",
     "LESSTHAN": "<",
     "MORETHAN": ">",
+    "PLUS": "+",
+    "MINUS": "-",
+    "SLASH": "/",
+    "PERCENT": "%",
 }
 _OPERATORS = {
-    "__ANON_0", "__ANON_1", "__ANON_2", "__ANON_3", "__ANON_4", "__ANON_5", "PLUS", "MINUS", "SLASH", "PERCENT",
-    "STAR", "LESSTHAN", "MORETHAN", "EQUAL", "BETWEEN", "IN", "IS", "LIKE", "ILIKE", "RLIKE", "NOT", "AND", "OR",
+    "__ANON_0", "__ANON_1", "__ANON_2", "__ANON_3", "__ANON_4", "__ANON_5", "PLUS", "MINUS", "SLASH",
+    "PERCENT", "STAR", "LESSTHAN", "MORETHAN", "EQUAL", "BETWEEN", "IN", "IS", "LIKE", "ILIKE", "RLIKE",
+    "NOT", "AND", "OR",
 }  # fmt: skip
 _EXPRESSION = {"CASE", "CAST", "TRY_CAST", "EXTRACT", "INTERVAL", "NULL", "TRUE", "FALSE"}
 _ANY_WORD = {"IDENT", "ALIAS"}
@@ -60,18 +64,21 @@ class _Table:
 _tables: list[_Table] = []
 
 
-def explain_mistake(unexpected: UnexpectedInput, source: Source, statement: Span, parse: Parse) -> PenstockError:
+def explain_mistake(
+    unexpected: UnexpectedInput, source: Source, statement: Span, parse: Parse
+) -> PenstockError:
     """The error to show for a text that does not parse."""
     if isinstance(unexpected, UnexpectedCharacters):
         return _bad_character(unexpected, source)
     assert isinstance(unexpected, UnexpectedToken)
     token = unexpected.token
     if token.type == "$END":
-        span = Span(max(statement.start, statement.end - 1) + 1, statement.end + 1)
+        span = Span(statement.end, statement.end + 1)  # right after the last character
         found = "the end of the statement"
     else:
-        span = Span(token.start_pos, token.end_pos)
-        found = f"'{token}'" if len(token) <= 40 else f"'{token[:37]}…'"
+        span = Span(token.start_pos or 0, token.end_pos or 0)
+        text = " ".join(token.split())
+        found = f"'{text}'" if len(text) <= 40 else f"'{text[:37]}…'"
     mistake = _find(unexpected, parse)
     if mistake is None:
         expected = _expected(unexpected)
@@ -103,9 +110,7 @@ def _find(unexpected: UnexpectedToken, parse: Parse) -> Mistake | None:
         _tables.append(_build_table(parse))
     table = _tables[0]
     place, word = unexpected.state.position, _word(unexpected)
-    return (
-        table.by_place_and_word.get((place, word)) or table.by_word.get(word) or table.by_place.get(place)
-    )
+    return table.by_place_and_word.get((place, word)) or table.by_word.get(word) or table.by_place.get(place)
 
 
 def _word(unexpected: UnexpectedToken) -> str:

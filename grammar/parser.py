@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib import resources
+from itertools import accumulate
 from typing import Any, TypeVar
 
 from lark import Lark, TextSlice
 from lark.exceptions import UnexpectedInput, VisitError
-
 from penstock.grammar import ast
 from penstock.grammar.builder import AstBuilder
 from penstock.grammar.errors import PenstockError, raise_all
 from penstock.grammar.mistakes import explain_mistake
 from penstock.grammar.source import Source, Span
+from penstock.grammar.words import GRAMMAR
 
 MAX_DEPTH = 100
 
@@ -23,8 +23,11 @@ _PIECE = re.compile(
     re.DOTALL,
 )
 _UNCLOSED = {
-    "'": ("this text in single quotes is never closed", "Add the closing '. A quote inside a text is written ''."),
-    '"': ('this name in double quotes is never closed on its line', 'Add the closing ".'),
+    "'": (
+        "this text in single quotes is never closed",
+        "Add the closing '. A quote inside a text is written ''.",
+    ),
+    '"': ("this name in double quotes is never closed on its line", 'Add the closing ".'),
     "`": ("this name in backquotes is never closed on its line", "Add the closing `."),
     "/*": ("this comment is never closed", "Add the closing */."),
 }
@@ -35,8 +38,7 @@ S = TypeVar("S", bound=ast.Statement)
 
 @cache
 def _lark() -> Lark:
-    text = resources.files("penstock.grammar").joinpath("penstock.lark").read_text(encoding="utf-8")
-    return Lark(text, parser="lalr", start="statement", maybe_placeholders=True, transformer=AstBuilder())
+    return Lark(GRAMMAR, parser="lalr", start="statement", maybe_placeholders=True, transformer=AstBuilder())
 
 
 def parse_script(source: Source) -> tuple[ast.Statement, ...]:
@@ -97,7 +99,8 @@ def _statement_spans(source: Source) -> list[Span]:
     """The places between the semicolons that hold more than space and comments."""
     text = source.text
     if ";" not in text and not any(mark in text for mark in _UNCLOSED) and "--" not in text:
-        return [Span(0, len(text))] if text.strip() else []
+        first = len(text) - len(text.lstrip())
+        return [Span(first, len(text.rstrip()))] if first < len(text) else []
     spans: list[Span] = []
     start: int | None = None
     end = 0
@@ -140,15 +143,27 @@ def _parse(source: Source, span: Span) -> ast.Statement:
 
 
 def _check_depth(statement: ast.Statement, source: Source) -> None:
+    for type_name in statement.find_all(ast.TypeName):
+        if _type_depth(type_name.text) > MAX_DEPTH:
+            raise _too_deep(type_name.span, source)
     level: list[Any] = [statement]
     for _ in range(MAX_DEPTH):
         deepest = level[0]
         level = [child for node in level for child in node.children]
         if not level:
             return
-    raise PenstockError(
+    raise _too_deep(deepest.span, source)
+
+
+def _type_depth(text: str) -> int:
+    steps = ({"<": 1, ">": -1}.get(character, 0) for character in text)
+    return max(accumulate(steps), default=0)
+
+
+def _too_deep(span: Span, source: Source) -> PenstockError:
+    return PenstockError(
         f"this is nested more than {MAX_DEPTH} levels deep",
-        span=Span(deepest.span.start, deepest.span.start + 1),
+        span=Span(span.start, span.start + 1),
         source=source,
         hint="Write it with fewer levels; a chain of AND or OR may be as long as you like.",
         label="too-deep",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
-from functools import cache
 from typing import Any, Self, TypeVar
 
 T = TypeVar("T")
@@ -66,6 +65,11 @@ class Node:
         return (node for node in self.walk() if isinstance(node, kind))
 
 
-@cache
+_FIELDS: dict[type[Any], tuple[str, ...]] = {}
+
+
 def _compared_fields(kind: type[Any]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind) if field.compare)
+    names = _FIELDS.get(kind)
+    if names is None:
+        names = _FIELDS[kind] = tuple(field.name for field in fields(kind) if field.compare)
+    return names

@@ -70,8 +70,11 @@ class ChainLoad:
 
     @property
     def operator_cost(self) -> float:
-        """What a slice costs however wide it is: every row purges it once, and passes through it."""
-        return (1 + self.csys) * (self.rate_a + self.rate_b)
+        """What a slice costs however wide it is: rows that enter the chain purge it and pass through it.
+
+        As in the paper's equation 3 they count in every slice, also where a selection holds them back.
+        """
+        return (1 + self.csys) * (self.rate_a * self.survival_a[0] + self.rate_b * self.survival_b[0])
 
     def pair_rate(self, i: int) -> float:
         """The pairs that a slice after node i compares, per unit of its width and time.

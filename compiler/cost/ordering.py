@@ -23,12 +23,17 @@ def best_order_heuristic(streams: Streams, *, tau: float = 0.0, buckets: Buckets
     It starts with the order that keeps intermediate results smallest: the binary join with the fewest
     results (either of its streams first), then always the stream that adds the fewest. In that order
     the fast streams, those with a rate above the mean, are tried at every higher position, which makes
-    on the order of n^f orders for f fast streams. The cheapest of all the orders looked at is returned.
+    on the order of n^f orders for f fast streams. When only some windows have a hash index, it also starts
+    with these windows innermost, where loops repeat most often. The cheapest of all the orders looked
+    at is returned.
     """
     check_join(streams, tau, buckets)
     considered: dict[Order, None] = {}  # a set that remembers the order, so that ties break the same way
-    for start in _smallest_first(streams, tau, buckets or {}):
-        considered |= dict.fromkeys(_with_fast_streams_higher(start, streams))
+    hashed = buckets or {}
+    for start in _smallest_first(streams, tau, hashed):
+        hashed_last = tuple(sorted(start, key=lambda name: name in hashed))
+        for order in (start, hashed_last):
+            considered |= dict.fromkeys(_with_fast_streams_higher(order, streams))
     return min(considered, key=lambda order: multiway_cost(order, streams, tau=tau, buckets=buckets))
 
 

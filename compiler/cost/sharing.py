@@ -3,12 +3,13 @@
 The paper counts two queries at equal rates (equations 1 to 3, in ``equations.py``); here every operator is
 counted for any number of queries, unequal rates and selections on either stream. All rest on these counts:
 
-- a join purges once for every row that comes to it;
+- a join purges once for every row that comes to it, and a row that enters a chain is counted in all its
+  slices, as equation 3 has it, even where a selection would hold it back;
 - a router compares a result with every window of its queries but the longest;
 - a selection that several queries have is evaluated once for a row or a result, and not at all
   where a row can only have come if it passed;
-- a union of a chain's slices is driven by the arriving rows, which act as punctuations; a union of partitions
-  merges results, one comparison each.
+- a union of a chain's slices is driven by the rows that enter it, which act as punctuations; a union
+  of partitions merges results, one comparison each.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -102,6 +103,8 @@ def _push_down(join: SharedJoin) -> Cost:
 
 def _slice(join: SharedJoin, chain: Sequence[float]) -> Cost:
     memory = probe = route = selecting = 0.0
+    entering = join.rate_a * survival(disjunction(query.selection_a for query in join.queries))
+    entering += join.rate_b * survival(disjunction(query.selection_b for query in join.queries))
     asked_a: frozenset[Selection] = frozenset()
     asked_b: frozenset[Selection] = frozenset()
     for start, end in pairwise(chain):
@@ -124,10 +127,10 @@ def _slice(join: SharedJoin, chain: Sequence[float]) -> Cost:
     return Cost(
         memory=memory,
         probe=probe,
-        purge=join.rates * (len(chain) - 1),
+        purge=entering * (len(chain) - 1),
         route=route,
         filter=selecting,
-        union=join.rates * sum(window > chain[1] for window in join.windows),
+        union=entering * sum(window > chain[1] for window in join.windows),
     )
 
 
