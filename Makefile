@@ -20,7 +20,7 @@ setup: ## Make .venv and install Penstock in it; quick when that is done
 	    | LC_ALL=C sort; cat pyproject.toml; } > .venv/penstock.files.new
 	@if test -d build && cmp -s .venv/penstock.files.new .venv/penstock.files; then rm .venv/penstock.files.new; else \
 	    echo "installing into .venv" && \
-	    $(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]' --config-settings editable_mode=strict && \
+	    $(BIN)/pip install -qq --disable-pip-version-check -e '.[dev]' --config-settings editable_mode=strict && \
 	    mv .venv/penstock.files.new .venv/penstock.files; fi
 
 test: lint ## Lint, then run the tests

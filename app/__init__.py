@@ -1,1 +1,17 @@
-"""Penstock: many standing window queries, one shared plan on Spark."""
+"""Penstock: many standing window queries over data streams, one shared plan on Spark."""
+
+from penstock.api import CompiledQueries, CompiledQuery, compile
+from penstock.catalog import Catalog
+from penstock.grammar.errors import PenstockError, PenstockErrors
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Catalog",
+    "CompiledQueries",
+    "CompiledQuery",
+    "PenstockError",
+    "PenstockErrors",
+    "__version__",
+    "compile",
+]

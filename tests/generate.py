@@ -1,5 +1,7 @@
 """Random texts of the language, the same ones for the same seed."""
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import random
@@ -122,14 +124,14 @@ class _Writer:
                 self.is_what, self.arithmetic, self.sign, self.case, self.cast, self.extract, self.call, self.parens,
             )
         )  # fmt: skip
-        return kind() if kind == self.leaf else kind(depth - 1)  # type: ignore[call-arg]
+        return kind(depth - 1)
 
     def operand(self, depth: int) -> Tokens:
         """Something that may stand on either side of a comparison."""
         kind = self.rng.choice(
             (self.leaf, self.leaf, self.arithmetic, self.sign, self.call, self.parens, self.cast)
         )
-        return kind() if kind == self.leaf or (depth <= 0 and kind != self.parens) else kind(depth - 1)  # type: ignore[call-arg]
+        return kind(depth - 1) if depth > 0 else self.leaf()
 
     def leaf(self, depth: int = 0) -> Tokens:
         return self.rng.choice(

@@ -58,7 +58,8 @@ def test_every_folder_with_an_init_file_is_a_listed_package() -> None:
 
 def test_every_data_file_is_shipped() -> None:
     """The tests' own data stays in the clone."""
-    shipped = {path for package, globs in PACKAGE_DATA.items() for g in globs for path in _folder(package).glob(g)}
+    patterns = [(_folder(package), pattern) for package, globs in PACKAGE_DATA.items() for pattern in globs]
+    shipped = {path for folder, pattern in patterns for path in folder.glob(pattern)}
     folders = [_folder(package) for package in PACKAGES if not package.startswith("penstock.tests")]
     kinds = ("*.lark", "*.yml", "*.cql", "py.typed")
     assert shipped == {path for folder in folders for kind in kinds for path in folder.rglob(kind)}
@@ -87,8 +88,9 @@ def test_compiling_does_not_import_pyspark() -> None:
 def test_the_wheel_holds_every_package_and_data_file(tmp_path: Path) -> None:
     clone = tmp_path / "clone"  # building leaves files behind
     clone.mkdir()
-    for folder in _source_folders():
-        shutil.copytree(folder, clone / folder.name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    for package in PACKAGES:
+        folder = _folder(package)
+        shutil.copytree(folder, clone / folder.relative_to(ROOT), dirs_exist_ok=True)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, clone)
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet")

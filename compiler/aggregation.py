@@ -1,0 +1,107 @@
+"""Groups and aggregates of one SELECT: which there are, and what stands above them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from penstock.compiler.functions import AGGREGATES
+from penstock.compiler.logical import Named
+from penstock.compiler.scalar import ColumnRef, Scalar, call, check_arity, column, count_all, kind_of, translate
+from penstock.compiler.scope import Scope
+from penstock.grammar import ast
+from penstock.grammar.errors import PenstockError
+
+Leaf = Callable[[ast.Expr], Scalar | None]
+
+
+def contains_aggregate(expr: ast.Expr) -> bool:
+    """Whether an aggregate is called anywhere in it."""
+    return any(node.name.lower() in AGGREGATES for node in expr.find_all(ast.Call))
+
+
+class Aggregation:
+    """Collects the groups and aggregates, each once, and gives the columns they become."""
+
+    def __init__(self, scope: Scope, below: Leaf, scalar_call: Callable[[ast.Call, Leaf], Scalar]) -> None:
+        self._scope = scope
+        self._below = below
+        self._scalar_call = scalar_call
+        self._groups: dict[Scalar, str] = {}
+        self._aggregates: dict[Scalar, str] = {}
+
+    @property
+    def groups(self) -> tuple[Named, ...]:
+        return tuple(Named(name, expr) for expr, name in self._groups.items())
+
+    @property
+    def aggregates(self) -> tuple[Named, ...]:
+        return tuple(Named(name, expr) for expr, name in self._aggregates.items())
+
+    def add_group(self, expr: Scalar) -> None:
+        """Group by an expression."""
+        self._groups.setdefault(expr, f"g{len(self._groups) + 1}")
+
+    def group_column(self, expr: Scalar) -> Scalar:
+        """The column that a group becomes."""
+        return column(ColumnRef("", self._groups[expr]), expr.type)
+
+    def leaf(self, node: ast.Expr) -> Scalar | None:
+        """What a node above the aggregation stands for; None if its parts must be looked at."""
+        if isinstance(node, ast.Call) and node.name.lower() in AGGREGATES:
+            return self._aggregate(node)
+        if isinstance(node, ast.Star):
+            return self._below(node)
+        if not contains_aggregate(node) and not isinstance(node, _LITERALS):
+            grouped = self._grouped(node)
+            if grouped is not None:
+                return grouped
+        if isinstance(node, ast.Column):
+            found = self._scope.resolve(node)
+            raise PenstockError(
+                f"{found} is neither grouped nor aggregated",
+                span=node.span,
+                hint=f"Add  GROUP BY {found}, or use an aggregate such as  MAX({found}).",
+                label="not-grouped",
+            )
+        return self._scalar_call(node, self.leaf) if isinstance(node, ast.Call) else None
+
+    def _grouped(self, node: ast.Expr) -> Scalar | None:
+        if not self._groups:
+            return None
+        expr = translate(node, self._below)
+        return self.group_column(expr) if expr in self._groups else None
+
+    def _aggregate(self, node: ast.Call) -> Scalar:
+        name = node.name.lower()
+        if any(contains_aggregate(arg) for arg in node.args):
+            raise PenstockError(
+                "an aggregate cannot stand inside an aggregate",
+                span=node.span,
+                hint="Name the inner query with CREATE QUERY, then aggregate FROM it.",
+                label="nested-aggregate",
+            )
+        if node.distinct and name != "count":
+            raise PenstockError(
+                f"{name.upper()}(DISTINCT …) is not known",
+                span=node.span,
+                hint="DISTINCT goes with COUNT only.",
+                label="distinct",
+            )
+        if name == "count" and len(node.args) == 1 and isinstance(node.args[0], ast.Star):
+            expr = count_all()
+        else:
+            check_arity(name, AGGREGATES[name], node)
+            args = [translate(arg, self._below) for arg in node.args]
+            if name in ("sum", "avg") and kind_of(args[0].type) not in ("number", "unknown"):
+                raise PenstockError(
+                    f"{name.upper()} takes numbers, found {args[0].type}",
+                    span=node.args[0].span,
+                    hint="Use CAST(… AS DOUBLE) if that is what you mean.",
+                    label="type-mismatch",
+                )
+            expr = call(name, args, AGGREGATES[name].type, distinct=node.distinct)
+        slot = self._aggregates.setdefault(expr, f"a{len(self._aggregates) + 1}")
+        return column(ColumnRef("", slot), expr.type)
+
+
+_LITERALS = (ast.Number, ast.String, ast.Boolean, ast.Null, ast.Moment, ast.Interval)
