@@ -11,7 +11,8 @@ from penstock.catalog.model import Catalog
 from penstock.catalog.nodes import Node, Place, PlainNode, read_yaml
 from penstock.catalog.reader import Reader
 from penstock.grammar.errors import PenstockError, raise_all
-from penstock.grammar.source import Source, Span
+from penstock.grammar.files import read_source, unreadable
+from penstock.grammar.source import Source
 
 SUFFIXES = (".yml", ".yaml")
 
@@ -46,7 +47,7 @@ def _from_sources(sources: Iterable[Path | Source]) -> Catalog:
     errors: list[PenstockError] = []
     for source in sources:
         try:
-            roots.append(read_yaml(source if isinstance(source, Source) else _read(source)))
+            roots.append(read_yaml(source if isinstance(source, Source) else read_source(source)))
         except PenstockError as error:
             errors.append(error)
     return _build(roots, errors)
@@ -62,12 +63,8 @@ def _build(roots: Iterable[Node], errors: Iterable[PenstockError] = ()) -> Catal
         catalog = Catalog(tuple(reader.streams), tuple(reader.relations))
     except PenstockError as error:
         found.append(error)
-    raise_all(sorted((single for error in found for single in error.errors), key=_order))
+    raise_all(found)
     return catalog
-
-
-def _order(error: PenstockError) -> tuple[str, int]:
-    return error.source.name if error.source else "", error.span.start if error.span else 0
 
 
 def _files(path: Path) -> list[Path]:
@@ -78,37 +75,11 @@ def _files(path: Path) -> list[Path]:
         if path.exists():
             return [path]
     except OSError as error:
-        raise _unreadable(path, error) from None
+        raise unreadable(path, error) from None
     raise PenstockError(
         f"there is no catalog at '{path}'",
         hint=f"Give a folder with .yml files, or one such file; '{path}' is looked for in {Path.cwd()}."
         if not path.is_absolute()
         else "Give a folder with .yml files, or one such file.",
-        label="no-catalog",
-    )
-
-
-def _read(path: Path) -> Source:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise _unreadable(path, error) from None
-    try:
-        return Source(str(path), data.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        start = len(data[: error.start].decode("utf-8-sig"))
-        raise PenstockError(
-            "the file is not UTF-8 text",
-            span=Span(start, start + 1),
-            source=Source(str(path), data.decode("utf-8-sig", errors="replace")),
-            hint="Save it as UTF-8.",
-            label="not-utf8",
-        ) from None
-
-
-def _unreadable(path: Path, error: OSError) -> PenstockError:
-    return PenstockError(
-        f"cannot read the catalog '{path}': {error.strerror or error}",
-        hint="Check the path and its permissions.",
         label="no-catalog",
     )

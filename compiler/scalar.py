@@ -291,8 +291,9 @@ class _Translator:
         kinds = (kind_of(left_type), kind_of(right_type))
         for operand, tree in ((node.left, left), (node.right, right)):
             self._need(tree, operand, "number", "time", "interval")
-        beside = _SUMS if node.op in "+-" else _PRODUCTS
-        left, right = _operand(left, beside=beside), _operand(right)
+        in_sum = node.op in "+-"
+        left = _operand(left, beside=_SUMS + _PRODUCTS if in_sum else _PRODUCTS)
+        right = _operand(right, beside=_PRODUCTS if in_sum else ())
         if node.op == "/":
             tree: Any = exp.Div(this=left, expression=right, typed=False, safe=True)
         else:

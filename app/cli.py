@@ -1,0 +1,171 @@
+"""The command line: `penstock check` and `penstock explain`.
+
+Results go to stdout, messages to stderr. Exit codes: 0 fine, 1 the user's input is wrong, 2 misuse or an
+internal failure, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penstock import __version__
+from penstock.api import CompiledQueries, compiled
+from penstock.catalog import Catalog, load_catalog
+from penstock.compiler.program import Script, read_program
+from penstock.compiler.settings import Settings
+from penstock.grammar.errors import PenstockError, render
+from penstock.grammar.source import Source
+from penstock.project import QUERY_SUFFIX, find_project, scripts
+
+app = typer.Typer(
+    name="penstock",
+    help="Many standing window queries over data streams, compiled into one shared plan.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Targets = Annotated[
+    list[Path] | None,
+    typer.Argument(help="A project's folder, or .cql files. The project around the current folder when not given."),
+]
+CatalogOption = Annotated[
+    Path | None, typer.Option("--catalog", "-c", help="A folder or file of YAML, instead of the project's catalog.")
+]
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"penstock {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def check(
+    targets: Targets = None,
+    catalog: CatalogOption = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing when all is well.")] = False,
+) -> None:
+    """Compile every query of a project or of some files, and say what is wrong.
+
+    Examples:  penstock check;  penstock check my-project;  penstock check queries/hot.cql
+    """
+    result = _compile(targets, catalog)
+    if not quiet:
+        streams, relations = len(result.catalog.streams), len(result.catalog.relations)
+        typer.echo(
+            f"{_count(len(result), 'query', 'queries')}, {_count(streams, 'stream')} and "
+            f"{_count(relations, 'relation')}: no mistakes",
+            err=True,
+        )
+
+
+@app.command()
+def explain(
+    targets: Targets = None,
+    catalog: CatalogOption = None,
+    query: Annotated[list[str] | None, typer.Option("--query", "-q", help="Only this query; may be repeated.")] = None,
+    text: Annotated[str | None, typer.Option("--sql", "-e", help="Explain this SELECT instead of files.")] = None,
+    output: Annotated[str, typer.Option("--format", "-f", help="text or json.")] = "text",
+) -> None:
+    """Show the logical plan of queries.
+
+    Examples:  penstock explain;  penstock explain --query hot;  penstock explain -e "SELECT * FROM Temperature"
+    """
+    if output not in ("text", "json"):
+        raise typer.BadParameter("give text or json", param_hint="--format")
+    if text is not None and targets:
+        raise typer.BadParameter("give either a SELECT or files", param_hint="--sql")
+    result = _compile(targets, catalog) if text is None else _compile_text(text, catalog)
+    chosen = list(result) if not query else [_known(name, result) for name in query]
+    if output == "json":
+        plans = [{"query": name, "logical": result[name].explain().splitlines()} for name in chosen]
+        typer.echo(json.dumps(plans, indent=2, ensure_ascii=False))
+    else:
+        typer.echo("\n\n".join(result[name].explain() for name in chosen))
+
+
+def _known(name: str, result: CompiledQueries) -> str:
+    for known in result:
+        if known.lower() == name.lower():
+            return known
+    raise PenstockError(
+        f"there is no query called '{name}'",
+        hint="There are " + (", ".join(result) or "none") + ".",
+        label="unknown-query",
+    )
+
+
+def _compile(targets: list[Path] | None, catalog: Path | None) -> CompiledQueries:
+    """Compile a project, or files with the catalog of the project around them."""
+    paths = targets or [Path()]
+    for path in paths:
+        if not path.exists():
+            raise PenstockError(
+                f"there is no file or folder '{path}'", hint="Check the path.", label="no-such-file"
+            )
+    if len(paths) == 1 and paths[0].is_dir():
+        project = find_project(paths[0])
+        if catalog is not None:
+            return compiled(read_program(scripts(project.query_files()), load_catalog(catalog), project.settings))
+        return compiled(project.program())
+    files: list[Path] = []
+    for path in paths:
+        files += sorted(path.glob(f"*{QUERY_SUFFIX}")) if path.is_dir() else [path]
+    known, settings = _surroundings(files[0] if files else Path(), catalog)
+    return compiled(read_program(scripts(files), known, settings))
+
+
+def _compile_text(text: str, catalog: Path | None) -> CompiledQueries:
+    known, settings = _surroundings(Path(), catalog)
+    return compiled(read_program([Script("query", Source("<sql>", text))], known, settings))
+
+
+def _surroundings(path: Path, catalog: Path | None) -> tuple[Catalog, Settings]:
+    """The catalog and settings that apply to a file: those of the project around it, if there is one."""
+    if catalog is not None:
+        return load_catalog(catalog), Settings()
+    try:
+        project = find_project(path)
+    except PenstockError as error:
+        if error.label != "no-project":
+            raise
+        return Catalog(), Settings()
+    return load_catalog(project.catalog) if project.catalog.exists() else Catalog(), project.settings
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    try:
+        app()
+    except PenstockError as error:
+        print(render(error), file=sys.stderr)
+        many = len(error.errors)
+        if many > 1:
+            print(f"\n{many} mistakes", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except Exception as error:  # the last resort: never a traceback without a word on what to do
+        if os.environ.get("PENSTOCK_DEBUG"):
+            raise
+        print(f"internal failure: {type(error).__name__}: {error}", file=sys.stderr)
+        print("Please report it; PENSTOCK_DEBUG=1 shows where it happened.", file=sys.stderr)
+        sys.exit(2)
