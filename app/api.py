@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, overload
 
@@ -63,7 +63,7 @@ class CompiledQueries(Mapping[str, CompiledQuery]):
     def __getitem__(self, name: str) -> CompiledQuery:
         return self.queries[name]
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[str]:
         return iter(self.queries)
 
     def __len__(self) -> int:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-
 from penstock import __version__
 from penstock.api import CompiledQueries, compiled
 from penstock.catalog import Catalog, load_catalog
@@ -36,7 +35,8 @@ Targets = Annotated[
     typer.Argument(help="A project's folder, or .cql files. The project around the current folder when not given."),
 ]
 CatalogOption = Annotated[
-    Path | None, typer.Option("--catalog", "-c", help="A folder or file of YAML, instead of the project's catalog.")
+    Path | None,
+    typer.Option("--catalog", "-c", help="A folder or file of YAML, instead of the project's catalog."),
 ]
 
 
@@ -110,9 +110,7 @@ def _compile(targets: list[Path] | None, catalog: Path | None) -> CompiledQuerie
     paths = targets or [Path()]
     for path in paths:
         if not path.exists():
-            raise PenstockError(
-                f"there is no file or folder '{path}'", hint="Check the path.", label="no-such-file"
-            )
+            raise PenstockError(f"there is no file or folder '{path}'", hint="Check the path.", label="no-such-file")
     if len(paths) == 1 and paths[0].is_dir():
         project = find_project(paths[0])
         if catalog is not None:

@@ -58,9 +58,7 @@ class _Entry:
                 label="bad-name",
             )
         if not self.columns:
-            yield CatalogError(
-                f"{self} has no columns", at=("schema",), hint="Name its columns.", label="no-columns"
-            )
+            yield CatalogError(f"{self} has no columns", at=("schema",), hint="Name its columns.", label="no-columns")
         seen: dict[str, str] = {}
         for column in self.columns:
             first = seen.get(column.name.lower())

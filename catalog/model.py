@@ -110,9 +110,7 @@ def _duplicates(entries: Iterable[Stream | Relation]) -> Iterator[PenstockError]
             yield error
 
 
-def _unknown(
-    name: str, kind: str, entry: Stream | Relation | None, known: Iterable[Stream | Relation]
-) -> CatalogError:
+def _unknown(name: str, kind: str, entry: Stream | Relation | None, known: Iterable[Stream | Relation]) -> CatalogError:
     names = [candidate.name for candidate in known]
     return CatalogError(
         f"{entry.name} is a {entry.kind}, not a {kind}" if entry else f"there is no {kind} '{name}'",

@@ -154,9 +154,7 @@ class YamlNode(Node):
                 continue  # the end of a type that a comma has cut in two: its beginning is reported
             if name in found:
                 first = found[name].place
-                line = (
-                    self.place.source.position(first.key.start)[0] if self.place.source and first.key else 0
-                )
+                line = self.place.source.position(first.key.start)[0] if self.place.source and first.key else 0
                 errors.append(
                     node.place.error(
                         f"the key '{name}' is given twice",

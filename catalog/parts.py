@@ -127,9 +127,7 @@ class Statistics:
     distinct: tuple[tuple[str, int], ...] = ()
 
     @staticmethod
-    def of(
-        rate: float | None = None, rows: int | None = None, distinct: Mapping[str, int] | None = None
-    ) -> Statistics:
+    def of(rate: float | None = None, rows: int | None = None, distinct: Mapping[str, int] | None = None) -> Statistics:
         """Statistics with the distinct values as a mapping."""
         return Statistics(rate, rows, tuple((distinct or {}).items()))
 

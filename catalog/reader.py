@@ -174,9 +174,7 @@ class Reader:
             distinct.append((name, 1 if count is None else count))
         statistics = self._build(node, lambda: Statistics(rate, rows, tuple(distinct)))
         # What is wrong is reported already; the names of the columns can still be checked.
-        return statistics or Statistics(
-            distinct=tuple({name.lower(): (name, 1) for name, _ in distinct}.values())
-        )
+        return statistics or Statistics(distinct=tuple({name.lower(): (name, 1) for name, _ in distinct}.values()))
 
     def _valid(self, node: Node | None) -> tuple[str, str] | None:
         if node is None:
@@ -280,9 +278,7 @@ class Reader:
         message = f"expected {expected}, found {node.describe()}"
         self._fail(node, message, hint=hint, label="wrong-kind")
 
-    def _fail(
-        self, node: Node, message: str, *, hint: str | None, label: str | None, on_key: bool = False
-    ) -> None:
+    def _fail(self, node: Node, message: str, *, hint: str | None, label: str | None, on_key: bool = False) -> None:
         self.errors.append(node.place.error(message, hint=hint, label=label, on_key=on_key))
 
 

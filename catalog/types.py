@@ -90,9 +90,7 @@ class _Parser:
         self.tokens = list(self.scan())
         name = self.type()
         if self.next < len(self.tokens):
-            raise self.fault(
-                f"'{self.tokens[self.next][1]}' is left over after the type {name} in '{self.text}'"
-            )
+            raise self.fault(f"'{self.tokens[self.next][1]}' is left over after the type {name} in '{self.text}'")
         return name
 
     def scan(self) -> list[tuple[str, str]]:
@@ -101,9 +99,7 @@ class _Parser:
         while at < len(self.text):
             match = _TOKEN.match(self.text, at)
             if match is None or match.lastgroup is None:
-                raise self.fault(
-                    f"'{self.text}' is not a type: '{self.text[at:].strip()[0]}' cannot stand in one"
-                )
+                raise self.fault(f"'{self.text}' is not a type: '{self.text[at:].strip()[0]}' cannot stand in one")
             tokens.append((match.lastgroup, match[match.lastgroup]))
             at = match.end()
         return tokens

@@ -6,8 +6,17 @@ from collections.abc import Callable
 
 from penstock.compiler.functions import AGGREGATES
 from penstock.compiler.logical import Named
-from penstock.compiler.scalar import ColumnRef, Scalar, call, check_arity, column, count_all, kind_of, translate
+from penstock.compiler.scalar import (
+    ColumnRef,
+    Scalar,
+    call,
+    check_arity,
+    column,
+    count_all,
+    translate,
+)
 from penstock.compiler.scope import Scope
+from penstock.compiler.types import kind_of
 from penstock.grammar import ast
 from penstock.grammar.errors import PenstockError
 

@@ -22,11 +22,12 @@ from penstock.compiler.logical import (
     Window,
 )
 from penstock.compiler.predicates import split_conditions
-from penstock.compiler.scalar import Scalar, call, check_arity, kind_of, translate
+from penstock.compiler.scalar import Scalar, call, check_arity, translate
 from penstock.compiler.scope import Input, Scope
 from penstock.compiler.settings import Settings
+from penstock.compiler.types import kind_of
 from penstock.grammar import ast
-from penstock.grammar.errors import PenstockError, raise_all
+from penstock.grammar.errors import PenstockError, did_you_mean, raise_all
 from penstock.grammar.printer import to_sql
 from penstock.grammar.source import Source
 
@@ -104,18 +105,13 @@ class _Binder:
                 yield self._input(node, item, alias, entry)
             except PenstockError as error:
                 self.errors.append(error)
-        if not self.errors and all(
-            isinstance(source, RelationScan) for source in self._plans(node)
-        ):
+        if not self.errors and all(isinstance(self.lookup(item), Relation) for item in node.sources):
             self._error(
                 "a standing query needs at least one stream",
                 node.sources[0],
                 "Relations alone do not move; name a stream in FROM.",
                 "no-stream",
             )
-
-    def _plans(self, node: ast.Select) -> list[Plan | None]:
-        return [RelationScan("", "", ()) if isinstance(self.lookup(i), Relation) else None for i in node.sources]
 
     def _input(self, node: ast.Select, item: ast.FromItem, alias: str, entry: Entry) -> Input:
         if isinstance(entry, Relation):
@@ -228,9 +224,7 @@ class _Binder:
         columns = self._outputs(node, self._leaf)
         return None if columns is None else lambda plan: Project(plan, columns)
 
-    def _outputs(
-        self, node: ast.Select, leaf: Callable[[ast.Expr], Scalar | None]
-    ) -> tuple[Named, ...] | None:
+    def _outputs(self, node: ast.Select, leaf: Callable[[ast.Expr], Scalar | None]) -> tuple[Named, ...] | None:
         """The output columns: names that would collide are prefixed with their input's."""
         found: list[tuple[str, str | None, Scalar, ast.SelectItem]] = []  # name, prefixed name, expression, item
         for item in node.items:
@@ -246,13 +240,17 @@ class _Binder:
             chosen = prefixed if prefixed is not None and counts[name.lower()] > 1 else name
             if chosen.lower() in columns:
                 self._error(
-                    f"two output columns are called '{chosen}'", item, "Give one of them a name with AS.",
+                    f"two output columns are called '{chosen}'",
+                    item,
+                    "Give one of them a name with AS.",
                     "duplicate-output",
                 )
             elif chosen.lower() in RESERVED_OUTPUTS:
                 self._error(
-                    f"an output column cannot be called '{chosen}': every result has one already", item,
-                    "Give it another name with AS.", "reserved-output",
+                    f"an output column cannot be called '{chosen}': every result has one already",
+                    item,
+                    "Give it another name with AS.",
+                    "reserved-output",
                 )
             else:
                 columns[chosen.lower()] = Named(chosen, scalar)
@@ -283,8 +281,10 @@ class _Binder:
         if node.distinct:
             if node.group_by or node.having or any(contains_aggregate(item.expr) for item in node.items):
                 self._error(
-                    "SELECT DISTINCT cannot be combined with aggregates or GROUP BY", node.items[0],
-                    "Take DISTINCT out: every group gives one row.", "distinct-with-aggregates",
+                    "SELECT DISTINCT cannot be combined with aggregates or GROUP BY",
+                    node.items[0],
+                    "Take DISTINCT out: every group gives one row.",
+                    "distinct-with-aggregates",
                 )
                 return None
             outputs = self._outputs(node, self._leaf)
@@ -327,8 +327,10 @@ class _Binder:
         if isinstance(expr, ast.Number) and expr.text.isdigit():
             if not 1 <= int(expr.text) <= len(node.items):
                 raise PenstockError(
-                    f"there is no output column {expr.text}", span=expr.span,
-                    hint=f"Count from 1 to {len(node.items)}.", label="bad-ordinal",
+                    f"there is no output column {expr.text}",
+                    span=expr.span,
+                    hint=f"Count from 1 to {len(node.items)}.",
+                    label="bad-ordinal",
                 )
             target = node.items[int(expr.text) - 1].expr
         elif isinstance(expr, ast.Column) and expr.table is None and expr.name.lower() in aliases:
@@ -336,7 +338,9 @@ class _Binder:
             target = expr if known else aliases[expr.name.lower()]
         if contains_aggregate(target) or isinstance(target, ast.Star):
             raise PenstockError(
-                "a group cannot be an aggregate or *", span=expr.span, hint="Group by columns.",
+                "a group cannot be an aggregate or *",
+                span=expr.span,
+                hint="Group by columns.",
                 label="aggregate-in-group",
             )
         return target
@@ -362,20 +366,24 @@ def _window(node: ast.Window | None) -> Window | None:
 
 
 def _unknown_function(node: ast.Call) -> PenstockError:
-    from penstock.grammar.errors import did_you_mean
-
     name = node.name.lower()
     if name in AGGREGATES:
         return PenstockError(
-            f"{name.upper()} cannot stand here", span=node.span, hint="Aggregates go into SELECT and HAVING.",
+            f"{name.upper()} cannot stand here",
+            span=node.span,
+            hint="Aggregates go into SELECT and HAVING.",
             label="misplaced-aggregate",
         )
     if name in CHANGES_BY_ITSELF:
         return PenstockError(
             f"{name.upper()} gives something else each time: an answer must depend on the rows and their times alone",
-            span=node.span, hint="Use the event time of a stream, such as  A.ts.", label="changing-function",
+            span=node.span,
+            hint="Use the event time of a stream, such as  A.ts.",
+            label="changing-function",
         )
     return PenstockError(
-        f"the function {name.upper()} is not known", span=node.span,
-        hint=did_you_mean(name, {*SCALARS, *AGGREGATES}) if len(name) > 2 else None, label="unknown-function",
+        f"the function {name.upper()} is not known",
+        span=node.span,
+        hint=did_you_mean(name, {*SCALARS, *AGGREGATES}) if len(name) > 2 else None,
+        label="unknown-function",
     )

@@ -14,7 +14,9 @@ def define(node: ast.CreateStream | ast.CreateRelation, source: Source) -> Strea
         columns = _columns(node)
         origin = Origin(source, node.span)
         connector = SourceSpec.of(
-            node.source.format, node.source.path, {option.name: option.value for option in node.source.options}
+            node.source.format,
+            node.source.path,
+            {option.name: option.value for option in node.source.options},
         )
         if isinstance(node, ast.CreateStream):
             return Stream(

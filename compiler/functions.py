@@ -49,7 +49,12 @@ SCALARS: dict[str, Function] = _table(
     ("abs negative positive", 1, 1, FIRST),
     ("ceil ceiling floor", 1, 1, "bigint"),
     ("round bround", 1, 2, INFER),
-    ("sqrt cbrt exp ln log2 log10 log1p expm1 sin cos tan asin acos atan sinh cosh tanh degrees radians", 1, 1, "double"),
+    (
+        "sqrt cbrt exp ln log2 log10 log1p expm1 sin cos tan asin acos atan sinh cosh tanh degrees radians",
+        1,
+        1,
+        "double",
+    ),
     ("log", 1, 2, "double"),
     ("power pow atan2 hypot", 2, 2, "double"),
     ("mod pmod", 2, 2, COMMON),
@@ -78,7 +83,12 @@ SCALARS: dict[str, Function] = _table(
     ("xxhash64", 1, MANY, "bigint"),
     ("crc32", 1, 1, "bigint"),
     # Times
-    ("year quarter month day dayofmonth dayofweek dayofyear weekofyear weekday hour minute second", 1, 1, "int"),
+    (
+        "year quarter month day dayofmonth dayofweek dayofyear weekofyear weekday hour minute second",
+        1,
+        1,
+        "int",
+    ),
     ("date_trunc", 2, 2, "timestamp"),
     ("trunc", 2, 2, "date"),
     ("date_add date_sub", 2, 2, "date"),

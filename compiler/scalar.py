@@ -9,18 +9,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cache
-from typing import Any, NamedTuple
-
-from sqlglot import exp
-from sqlglot.optimizer.annotate_types import annotate_types
+from typing import Any, NamedTuple, TypeVar
 
 from penstock.catalog import parse_type
 from penstock.compiler.functions import COMMON, FIRST, Function
+from penstock.compiler.types import CONVERSIONS, UNKNOWN, family, kind_of, wider
 from penstock.grammar import ast
 from penstock.grammar.errors import PenstockError
+from sqlglot import exp
+from sqlglot.optimizer.annotate_types import annotate_types
 
 DIALECT = "spark"
-UNKNOWN = "unknown"
+E = TypeVar("E", bound=exp.Expr)
 
 
 class ColumnRef(NamedTuple):
@@ -78,16 +78,6 @@ def count_all() -> Scalar:
     return _scalar(_typed(exp.Count(this=exp.Star(), big_int=True), "bigint"))
 
 
-def kind_of(type_: str) -> str:
-    """The family of a type: numbers compare with numbers, times with times, and so on."""
-    base = type_.split("(")[0].split("<")[0]
-    if base in ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal"):
-        return "number"
-    if base in ("date", "timestamp"):
-        return "time"
-    return {"string": "text", "boolean": "condition", "void": UNKNOWN}.get(base, base)
-
-
 def _scalar(tree: exp.Expr) -> Scalar:
     columns = frozenset(ColumnRef(node.table, node.name) for node in tree.find_all(exp.Column))
     return Scalar(tree.sql(dialect=DIALECT), _type_name(tree), columns, tree)
@@ -106,11 +96,11 @@ def _identifier(name: str) -> exp.Identifier:
 
 _RESERVED = frozenset(
     "ALL AND ANTI ANY AS AUTHORIZATION BETWEEN BOTH BY CASE CAST CHECK COLLATE COLUMN CONSTRAINT CREATE CROSS "
-    "CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER DESC DISTINCT ELSE END ESCAPE EXCEPT EXISTS FALSE FETCH "
-    "FILTER FOR FOREIGN FROM FULL FUNCTION GRANT GROUP HAVING IN INNER INTERSECT INTERVAL INTO IS JOIN LATERAL LEADING "
-    "LEFT LIKE LIMIT MINUS NATURAL NOT NULL OFFSET ON ONLY OR ORDER OUTER OVER OVERLAPS PRIMARY REFERENCES RIGHT SELECT "
-    "SEMI SESSION_USER SET SOME SQL TABLE THEN TIME TO TRAILING TRUE UNION UNIQUE UNKNOWN USER USING VALUES WHEN WHERE "
-    "WINDOW WITH".split()
+    "CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER DESC DISTINCT ELSE END ESCAPE EXCEPT EXISTS FALSE "
+    "FETCH FILTER FOR FOREIGN FROM FULL FUNCTION GRANT GROUP HAVING IN INNER INTERSECT INTERVAL INTO IS JOIN "
+    "LATERAL LEADING LEFT LIKE LIMIT MINUS NATURAL NOT NULL OFFSET ON ONLY OR ORDER OUTER OVER OVERLAPS PRIMARY "
+    "REFERENCES RIGHT SELECT SEMI SESSION_USER SET SOME SQL TABLE THEN TIME TO TRAILING TRUE UNION UNIQUE UNKNOWN "
+    "USER USING VALUES WHEN WHERE WINDOW WITH".split()
 )
 
 
@@ -121,7 +111,7 @@ def _data_type(name: str) -> exp.DataType:
     return exp.DataType.build(name, dialect=DIALECT)
 
 
-def _typed(tree: Any, type_: str) -> Any:
+def _typed(tree: E, type_: str) -> E:
     tree._type = _data_type(type_)
     return tree
 
@@ -145,11 +135,11 @@ def _spark_name(text: str) -> str:
         return UNKNOWN
 
 
-def _infer(tree: Any) -> Any:
+def _infer(tree: E) -> E:
     return annotate_types(tree, dialect=DIALECT, overwrite_types=False)
 
 
-def _with_type(tree: Any, type_: str, args: list[exp.Expr]) -> Any:
+def _with_type(tree: E, type_: str, args: list[exp.Expr]) -> E:
     if type_ == FIRST:
         tree._type = args[0].type
         return tree
@@ -158,22 +148,6 @@ def _with_type(tree: Any, type_: str, args: list[exp.Expr]) -> Any:
         known = [t for t in types if t not in (UNKNOWN, "void")]
         return _typed(tree, wider(known))
     return _infer(tree) if type_ == "infer" else _typed(tree, type_)
-
-
-_WIDTH = ("tinyint", "smallint", "int", "bigint", "decimal", "float", "double")
-
-
-def wider(types: list[str]) -> str:
-    """The type that holds the values of all these types, as far as that is plain."""
-    if not types:
-        return UNKNOWN
-    if len(set(types)) == 1:
-        return types[0]
-    if all(kind_of(t) == "number" for t in types):
-        return max(types, key=lambda t: _WIDTH.index(t.split("(")[0]))
-    if all(kind_of(t) == "time" for t in types):
-        return "timestamp"
-    return UNKNOWN
 
 
 _COMPARISONS = {
@@ -195,7 +169,7 @@ def _operand(tree: exp.Expr, *, beside: tuple[type[exp.Expr], ...] = ()) -> exp.
     return tree
 
 
-def _typed_like(tree: Any, other: exp.Expr) -> Any:
+def _typed_like(tree: E, other: exp.Expr) -> E:
     tree._type = other.type
     return tree
 
@@ -218,19 +192,21 @@ class _Translator:
         type_ = ("int" if int(node.text) < 2**31 else "bigint") if whole else "double"
         if whole and int(node.text) >= 2**63:
             raise PenstockError(
-                f"{node.text} does not fit into 64 bits", span=node.span, hint="Write it with a decimal point.",
+                f"{node.text} does not fit into 64 bits",
+                span=node.span,
+                hint="Write it with a decimal point.",
                 label="number-too-large",
             )
-        return _typed(exp.Literal.number(node.text if whole else _plain_decimal(node.text)), type_)  # type: ignore[no-any-return]
+        return _typed(exp.Literal.number(node.text if whole else _plain_decimal(node.text)), type_)
 
     def _string(self, node: ast.String) -> exp.Expr:
-        return _typed(exp.Literal.string(node.value), "string")  # type: ignore[no-any-return]
+        return _typed(exp.Literal.string(node.value), "string")
 
     def _boolean(self, node: ast.Boolean) -> exp.Expr:
-        return _typed(exp.Boolean(this=node.value), "boolean")  # type: ignore[no-any-return]
+        return _typed(exp.Boolean(this=node.value), "boolean")
 
     def _null(self, node: ast.Null) -> exp.Expr:
-        return _typed(exp.Null(), UNKNOWN)  # type: ignore[no-any-return]
+        return _typed(exp.Null(), UNKNOWN)
 
     def _moment(self, node: ast.Moment) -> exp.Expr:
         return self._moment_of(node.text, node.kind.lower(), node)
@@ -241,24 +217,28 @@ class _Translator:
         except ValueError:
             example = "2026-01-31" if type_ == "date" else "2026-01-31 12:00:00"
             raise PenstockError(
-                f"'{text}' is not a {type_}", span=node.span, hint=f"Write it as '{example}'.", label="bad-moment"
+                f"'{text}' is not a {type_}",
+                span=node.span,
+                hint=f"Write it as '{example}'.",
+                label="bad-moment",
             ) from None
-        return _typed(exp.Cast(this=exp.Literal.string(text), to=_data_type(type_).copy()), type_)  # type: ignore[no-any-return]
+        return _typed(exp.Cast(this=exp.Literal.string(text), to=_data_type(type_).copy()), type_)
 
     def _interval(self, node: ast.Interval) -> exp.Expr:
-        seconds, rest = divmod(node.micros, 1_000_000)
+        seconds, rest = divmod(abs(node.micros), 1_000_000)
         text = str(seconds) if not rest else f"{seconds}.{rest:06}".rstrip("0")
-        return _typed(exp.Interval(this=exp.Literal.string(text), unit=exp.Var(this="SECOND")), "interval")  # type: ignore[no-any-return]
+        text = f"-{text}" if node.micros < 0 else text
+        return _typed(exp.Interval(this=exp.Literal.string(text), unit=exp.Var(this="SECOND")), "interval")
 
     def _unary(self, node: ast.Unary) -> exp.Expr:
         operand = self.convert(node.operand)
         if node.op == "NOT":
             self._need(operand, node.operand, "condition")
-            return _typed(exp.Not(this=_operand(operand)), "boolean")  # type: ignore[no-any-return]
+            return _typed(exp.Not(this=_operand(operand)), "boolean")
         self._need(operand, node.operand, "number", "interval")
         if node.op == "+":
             return operand
-        return _typed_like(exp.Neg(this=_operand(operand)), operand)  # type: ignore[no-any-return]
+        return _typed_like(exp.Neg(this=_operand(operand)), operand)
 
     def _junction(self, node: ast.Junction) -> exp.Expr:
         operands = []
@@ -280,46 +260,46 @@ class _Translator:
         if node.op in _COMPARISONS:
             left, right = self._comparable(node, left, right)
             kind = _COMPARISONS[node.op]
-            return _typed(kind(this=_operand(left), expression=_operand(right)), "boolean")  # type: ignore[no-any-return]
+            return _typed(kind(this=_operand(left), expression=_operand(right)), "boolean")
         if node.op == "||":
-            tree = exp.DPipe(this=_operand(left, beside=(exp.DPipe,)), expression=_operand(right), safe=True)
-            return _typed(tree, "string")  # type: ignore[no-any-return]
+            first = _operand(left, beside=(exp.DPipe,))
+            return _typed(exp.DPipe(this=first, expression=_operand(right), safe=True), "string")
         return self._arithmetic(node, left, right)
 
     def _arithmetic(self, node: ast.Binary, left: exp.Expr, right: exp.Expr) -> exp.Expr:
         left_type, right_type = _type_name(left), _type_name(right)
         kinds = (kind_of(left_type), kind_of(right_type))
-        for operand, tree in ((node.left, left), (node.right, right)):
-            self._need(tree, operand, "number", "time", "interval")
+        self._need(left, node.left, "number", "time", "interval")
+        self._need(right, node.right, "number", "time", "interval")
         in_sum = node.op in "+-"
         left = _operand(left, beside=_SUMS + _PRODUCTS if in_sum else _PRODUCTS)
         right = _operand(right, beside=_PRODUCTS if in_sum else ())
         if node.op == "/":
-            tree: Any = exp.Div(this=left, expression=right, typed=False, safe=True)
+            tree: exp.Expr = exp.Div(this=left, expression=right, typed=False, safe=True)
         else:
             tree = _ARITHMETIC[node.op](this=left, expression=right)
         if "time" in kinds or "interval" in kinds:
-            return _typed(tree, self._time_type(node, kinds, left_type))  # type: ignore[no-any-return]
+            return _typed(tree, self._time_type(node, kinds, left_type))
         if UNKNOWN in kinds:
-            return _typed(tree, UNKNOWN)  # type: ignore[no-any-return]
+            return _typed(tree, UNKNOWN)
         if node.op == "/":
             decimal = "decimal" in (left_type[:7], right_type[:7]) and "double" not in (left_type, right_type)
-            return _infer(tree) if decimal else _typed(tree, "double")  # type: ignore[no-any-return]
-        return _typed(tree, wider([left_type, right_type]))  # type: ignore[no-any-return]
+            return _infer(tree) if decimal else _typed(tree, "double")
+        return _typed(tree, wider([left_type, right_type]))
 
     def _time_type(self, node: ast.Binary, kinds: tuple[str, str], left_type: str) -> str:
         if node.op in "+-" and kinds == ("time", "interval"):
             return "timestamp"
         if node.op == "+" and kinds == ("interval", "time"):
             return "timestamp"
-        if node.op == "-" and kinds == ("time", "time") or node.op in "+-" and kinds == ("interval", "interval"):
+        if (node.op == "-" and kinds == ("time", "time")) or (node.op in "+-" and kinds == ("interval", "interval")):
             return "interval"
         if set(kinds) == {"interval", "number"} and node.op in "*/" and left_type:
             return "interval"
         raise PenstockError(
-            f"cannot compute {_family(kinds[0])} {node.op} {_family(kinds[1])}",
+            f"cannot compute {family(kinds[0])} {node.op} {family(kinds[1])}",
             span=node.span,
-            hint="Add an interval to a time, such as  A.ts + INTERVAL 5 min; the difference of two times is an interval.",
+            hint="Write  A.ts + INTERVAL 5 min; the difference of two times is an interval.",
             label="type-mismatch",
         )
 
@@ -339,7 +319,7 @@ class _Translator:
         operand, pattern = self.convert(node.operand), self.convert(node.pattern)
         self._need(operand, node.operand, "text")
         self._need(pattern, node.pattern, "text")
-        tree: Any = _LIKES[node.op](this=_operand(operand), expression=_operand(pattern))
+        tree: exp.Expr = _LIKES[node.op](this=_operand(operand), expression=_operand(pattern))
         if node.escape is not None:
             tree = exp.Escape(this=tree, expression=exp.Literal.string(node.escape))
         return self._maybe_not(tree, node.negated)
@@ -351,9 +331,9 @@ class _Translator:
         what = exp.Null() if node.what == "NULL" else exp.Boolean(this=node.what == "TRUE")
         return self._maybe_not(exp.Is(this=_operand(operand), expression=what), node.negated)
 
-    def _maybe_not(self, tree: Any, negated: bool) -> exp.Expr:
+    def _maybe_not(self, tree: exp.Expr, negated: bool) -> exp.Expr:
         _typed(tree, "boolean")
-        return _typed(exp.Not(this=tree), "boolean") if negated else tree  # type: ignore[no-any-return]
+        return _typed(exp.Not(this=tree), "boolean") if negated else tree
 
     def _case(self, node: ast.Case) -> exp.Expr:
         operand = None if node.operand is None else self.convert(node.operand)
@@ -367,7 +347,7 @@ class _Translator:
         otherwise = None if node.otherwise is None else self.convert(node.otherwise)
         if otherwise is not None:
             results.append(otherwise)
-        return _with_type(exp.Case(this=operand, ifs=branches, default=otherwise), COMMON, results)  # type: ignore[no-any-return]
+        return _with_type(exp.Case(this=operand, ifs=branches, default=otherwise), COMMON, results)
 
     def _cast(self, node: ast.Cast) -> exp.Expr:
         try:
@@ -376,27 +356,32 @@ class _Translator:
             error.span = node.type.span
             raise
         kind = exp.TryCast if node.safe else exp.Cast
-        return _typed(kind(this=self.convert(node.operand), to=_data_type(type_).copy()), type_)  # type: ignore[no-any-return]
+        return _typed(kind(this=self.convert(node.operand), to=_data_type(type_).copy()), type_)
 
     def _extract(self, node: ast.Extract) -> exp.Expr:
         operand = self.convert(node.operand)
         self._need(operand, node.operand, "time", "interval")
         type_ = "decimal(8,6)" if node.part == "SECOND" else "int"
-        return _typed(exp.Extract(this=exp.Var(this=node.part), expression=operand), type_)  # type: ignore[no-any-return]
+        return _typed(exp.Extract(this=exp.Var(this=node.part), expression=operand), type_)
 
     def _need(self, tree: exp.Expr, node: ast.Expr, *kinds: str) -> None:
         found = kind_of(_type_name(tree))
         if found != UNKNOWN and found not in kinds:
-            expected = " or ".join(_family(kind) for kind in kinds)
+            expected = " or ".join(family(kind) for kind in kinds)
             raise PenstockError(
-                f"expected {expected}, found {_family(found)}",
+                f"expected {expected}, found {family(found)}",
                 span=node.span,
-                hint=_CONVERT.get((found, kinds[0]), "Use CAST(… AS type) if that is what you mean."),
+                hint=CONVERSIONS.get((found, kinds[0]), "Use CAST(… AS type) if that is what you mean."),
                 label="type-mismatch",
             )
 
     def _comparable(
-        self, node: ast.Expr, left: exp.Expr, right: exp.Expr, a: ast.Expr | None = None, b: ast.Expr | None = None
+        self,
+        node: ast.Expr,
+        left: exp.Expr,
+        right: exp.Expr,
+        a: ast.Expr | None = None,
+        b: ast.Expr | None = None,
     ) -> tuple[exp.Expr, exp.Expr]:
         """Both sides of a comparison, a text beside a time made a time; an error if they do not compare."""
         if isinstance(node, ast.Binary):
@@ -410,24 +395,11 @@ class _Translator:
         if kinds == ("text", "time") and isinstance(a, ast.String):
             return self._moment_of(a.value, right_type, a), right
         raise PenstockError(
-            f"cannot compare {_family(kinds[0])} with {_family(kinds[1])}",
+            f"cannot compare {family(kinds[0])} with {family(kinds[1])}",
             span=node.span,
             hint="Make them of one type with CAST(… AS type).",
             label="type-mismatch",
         )
-
-
-_CONVERT = {
-    ("text", "number"): "Write CAST(… AS DOUBLE) to read a text as a number.",
-    ("number", "text"): "Write CAST(… AS STRING) to write a number as a text.",
-    ("number", "condition"): "Compare it, such as  A.Value > 0.",
-    ("text", "condition"): "Compare it, such as  A.Owner = 'x'.",
-}
-
-
-def _family(kind: str) -> str:
-    names = {"condition": "a condition", "interval": "an interval", "array": "an array"}
-    return names.get(kind, f"a {kind}")
 
 
 def _plain_decimal(text: str) -> str:

@@ -31,12 +31,12 @@ class Settings:
         known = {field.name for field in fields(self)}
         key = name.lower().replace("-", "_")
         if key not in known:
-            raise PenstockError(
-                f"unknown setting '{name}'", hint=did_you_mean(name, known), label="unknown-setting"
-            )
+            raise PenstockError(f"unknown setting '{name}'", hint=did_you_mean(name, known), label="unknown-setting")
         if key == "reevaluate":
             return replace(self, reevaluate=parse_duration(value))
-        return replace(self, **{key: str(value).lower()})
+        if key == "sharing":
+            return replace(self, sharing=str(value).lower())
+        return replace(self, objective=str(value).lower())
 
     def with_all(self, values: Mapping[str, object]) -> Settings:
         """The settings with several changed, given as text."""

@@ -118,9 +118,7 @@ class AstBuilder(Transformer[Token, Any]):
             window=length,
             slide=slide,
             distinct=distinct is not None,
-            span=_span(
-                select, _last(sources[-1], sources[-1].on, where, *(group_by or ()), having, length, slide)
-            ),
+            span=_span(select, _last(sources[-1], sources[-1].on, where, *(group_by or ()), having, length, slide)),
         )
 
     def insert(self, c: Children) -> ast.InsertInto:

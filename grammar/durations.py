@@ -67,9 +67,7 @@ def parse_duration(text: object) -> int:
     """The microseconds of a text such as `5 min`, `5min` or `0`."""
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([A-Za-z]*)\s*", str(text))
     if match is None or (not match[2] and Decimal(match[1]) != 0):
-        raise PenstockError(
-            f"'{text}' is not a duration", hint=f"Expected {EXPECTED}. {UNITS}", label="bad-duration"
-        )
+        raise PenstockError(f"'{text}' is not a duration", hint=f"Expected {EXPECTED}. {UNITS}", label="bad-duration")
     return to_microseconds(match[1], match[2] or "s")
 
 

@@ -649,6 +649,8 @@ MISTAKES: tuple[Mistake, ...] = (
         (
             "CREATE STREAM A (ts TIMESTAMP) FROM 'data/a'",
             "CREATE STREAM A (ts TIMESTAMP) FROM",
+            "CREATE STREAM A (ts TIMESTAMP) LATENESS 5 sec FROM",
+            "CREATE RELATION A (a INT) VALID FROM a TO b FROM",
             "CREATE RELATION A (a INT) FROM 'x'",
         ),
         any_word=True,

@@ -64,9 +64,7 @@ class _Table:
 _tables: list[_Table] = []
 
 
-def explain_mistake(
-    unexpected: UnexpectedInput, source: Source, statement: Span, parse: Parse
-) -> PenstockError:
+def explain_mistake(unexpected: UnexpectedInput, source: Source, statement: Span, parse: Parse) -> PenstockError:
     """The error to show for a text that does not parse."""
     if isinstance(unexpected, UnexpectedCharacters):
         return _bad_character(unexpected, source)
@@ -83,14 +81,13 @@ def explain_mistake(
     if mistake is None:
         expected = _expected(unexpected)
         hint = f"Expected {expected}." if expected else None
-        return PenstockError(f"unexpected {found}", span=span, source=source, hint=hint, label="unexpected")
+        message = "the statement ends too early" if token.type == "$END" else f"unexpected {found}"
+        return PenstockError(message, span=span, source=source, hint=hint, label="unexpected")
     hint = mistake.hint
     if mistake.label == "unknown-statement":
         guess = did_you_mean(str(token), _STATEMENTS)
         hint = f"{guess}\n{hint}" if guess.endswith("?") else hint
-    return PenstockError(
-        mistake.message.format(found=found), span=span, source=source, hint=hint, label=mistake.label
-    )
+    return PenstockError(mistake.message.format(found=found), span=span, source=source, hint=hint, label=mistake.label)
 
 
 def _bad_character(unexpected: UnexpectedCharacters, source: Source) -> PenstockError:

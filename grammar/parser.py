@@ -112,9 +112,7 @@ def _statement_spans(source: Source) -> list[Span]:
             start = None
         elif piece in _UNCLOSED:
             message, hint = _UNCLOSED[piece]
-            raise PenstockError(
-                message, span=Span(*match.span()), source=source, hint=hint, label="never-closed"
-            )
+            raise PenstockError(message, span=Span(*match.span()), source=source, hint=hint, label="never-closed")
         elif not piece.isspace() and not piece.startswith(("--", "/*")):
             start = match.start() if start is None else start
             end = match.end()

@@ -19,9 +19,7 @@ def _left_out(terminal: str) -> frozenset[str]:
 # Never a name unless in quotes or after a dot.
 RESERVED = _left_out("IDENT")
 # Every word that means something somewhere, in lower case.
-KEYWORDS = frozenset(re.findall(r"^[A-Z_]+\.2: /(\w+)\\b/i$", GRAMMAR, re.MULTILINE)) | (
-    RESERVED | _left_out("ALIAS")
-)
+KEYWORDS = frozenset(re.findall(r"^[A-Z_]+\.2: /(\w+)\\b/i$", GRAMMAR, re.MULTILINE)) | (RESERVED | _left_out("ALIAS"))
 
 _PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 

@@ -1,7 +1,5 @@
 """Random texts of the language, the same ones for the same seed."""
 
-# ruff: noqa: E501
-
 from __future__ import annotations
 
 import random
@@ -90,10 +88,7 @@ class _Writer:
 
     def words(self, text: str) -> Tokens:
         """Keywords in upper, lower or mixed case."""
-        return [
-            self.rng.choice((word, word, word.lower(), word.title(), word.swapcase()))
-            for word in text.split()
-        ]
+        return [self.rng.choice((word, word, word.lower(), word.title(), word.swapcase())) for word in text.split()]
 
     def some(self, make: Callable[[], Tokens], most: int = 3) -> Tokens:
         """One to `most` of a kind, with commas."""
@@ -128,9 +123,7 @@ class _Writer:
 
     def operand(self, depth: int) -> Tokens:
         """Something that may stand on either side of a comparison."""
-        kind = self.rng.choice(
-            (self.leaf, self.leaf, self.arithmetic, self.sign, self.call, self.parens, self.cast)
-        )
+        kind = self.rng.choice((self.leaf, self.leaf, self.arithmetic, self.sign, self.call, self.parens, self.cast))
         return kind(depth - 1) if depth > 0 else self.leaf()
 
     def leaf(self, depth: int = 0) -> Tokens:
@@ -191,9 +184,7 @@ class _Writer:
 
     def like(self, depth: int) -> Tokens:
         op = self.rng.choice(("LIKE", "ILIKE", "RLIKE"))
-        escape = (
-            [] if op == "RLIKE" else self.maybe(lambda: [*self.words("ESCAPE"), *self.pick("'!'", "''''")])
-        )
+        escape = [] if op == "RLIKE" else self.maybe(lambda: [*self.words("ESCAPE"), *self.pick("'!'", "''''")])
         return [*self.operand(depth), *self.not_(), *self.words(op), *self.operand(depth), *escape]
 
     def is_what(self, depth: int) -> Tokens:
@@ -301,9 +292,7 @@ class _Writer:
         ]
 
     def dotted(self) -> Tokens:
-        return self.pick(
-            "parquet", "json", "org.apache.spark.Thing", '"my.format"', "a.select", "rate", '"a b".c'
-        )
+        return self.pick("parquet", "json", "org.apache.spark.Thing", '"my.format"', "a.select", "rate", '"a b".c')
 
     def setting(self) -> Tokens:
         return self.rng.choice(
@@ -319,9 +308,7 @@ class _Writer:
         )()
 
     def option(self) -> Tokens:
-        name = self.pick(
-            "header", "kafka.bootstrap.servers", "rows", '"a b"', "''", "'odd\nname'", "'a.b'", "path.end"
-        )
+        name = self.pick("header", "kafka.bootstrap.servers", "rows", '"a b"', "''", "'odd\nname'", "'a.b'", "path.end")
         return [*name, "=", *self.setting()]
 
     def connector(self) -> Tokens:

@@ -122,9 +122,7 @@ def test_the_origin_is_the_key() -> None:
     assert str(parse(FULL, "c.yml").relation("racks").origin) == "c.yml:12:3"
 
 
-@pytest.mark.parametrize(
-    "text", ["", "# only a comment\n", "---\n", "streams:\n", "streams: {}\nrelations:\n"]
-)
+@pytest.mark.parametrize("text", ["", "# only a comment\n", "---\n", "streams:\n", "streams: {}\nrelations:\n"])
 def test_empty_catalogs(text: str) -> None:
     assert parse(text) == Catalog()
 
@@ -676,11 +674,7 @@ def test_every_mistake_of_every_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "d.yml").write_text("streams: {T: {schema: {ts: timestamp}}}\n")
     with pytest.raises(PenstockError) as caught:
         load_catalog(tmp_path)
-    found = [
-        (Path(error.source.name).name, error.label)
-        for error in caught.value.errors
-        if error.source is not None
-    ]
+    found = [(Path(error.source.name).name, error.label) for error in caught.value.errors if error.source is not None]
     assert found == [
         ("a.yml", "unknown-type"),
         ("a.yml", "wrong-kind"),
@@ -739,7 +733,7 @@ def test_what_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert str(tmp_path) in (caught.value.hint or "")
     with pytest.raises(PenstockError, match="there is no catalog at"):
         load_catalog(tmp_path / "x.yml")
-    with pytest.raises(PenstockError, match="cannot read the catalog"):
+    with pytest.raises(PenstockError, match="cannot read"):
         load_catalog("x" * 5000)
 
 

@@ -69,9 +69,7 @@ def test_options_are_texts_sorted_by_name() -> None:
     assert spec.options == (("half", "0.5"), ("header", "true"), ("Limit", "1"), ("sep", ";"))
     assert spec.option("HEADER") == "true"
     assert spec.option("quote") is None
-    assert SourceSpec("csv", "a.csv", (("b", "2"), ("a", "1"))) == SourceSpec.of(
-        "csv", "a.csv", {"a": 1, "b": 2}
-    )
+    assert SourceSpec("csv", "a.csv", (("b", "2"), ("a", "1"))) == SourceSpec.of("csv", "a.csv", {"a": 1, "b": 2})
 
 
 def test_the_path_among_the_options_is_the_path() -> None:

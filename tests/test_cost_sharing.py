@@ -252,9 +252,7 @@ def test_a_boundary_between_windows_costs_a_purge_and_no_routing():
         (lambda join: equation_1(1, 5, 5, 0.5, 0.5), "0 < w1 < w2"),
         (lambda join: equation_4(1.0, 0.5, 0.5), "rho"),
         (
-            lambda join: SharedJoin(
-                1, 1, 0.1, (QueryLoad(1, Selection("σ", 0.1)), QueryLoad(1, Selection("σ", 0.2)))
-            ),
+            lambda join: SharedJoin(1, 1, 0.1, (QueryLoad(1, Selection("σ", 0.1)), QueryLoad(1, Selection("σ", 0.2)))),
             "two selectivities on stream A",
         ),
     ],

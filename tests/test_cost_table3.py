@@ -21,9 +21,7 @@ def test_where_slicing_is_not_the_cheapest_in_table_3():
     settings = table_3((20, 40, 60, 80))
     assert {(s.windows, s.s_sigma, s.s_join, s.rate) for s in settings if s.cheapest != "slice"} == set()
     dearer = {(s.windows, s.s_sigma, s.s_join): s.cheapest for s in table_3((10,)) if s.cheapest != "slice"}
-    assert dearer == {
-        (windows, 0.2, 0.025): "push-down" for windows in ("mostly-small", "uniform", "mostly-large")
-    }
+    assert dearer == {(windows, 0.2, 0.025): "push-down" for windows in ("mostly-small", "uniform", "mostly-large")}
 
 
 def test_the_rate_below_which_push_down_beats_slicing():
@@ -39,10 +37,7 @@ def test_savings_in_table_3():
     settings = table_3()
     pull_up = [1 - s.costs["slice"].memory / s.costs["pull-up"].memory for s in settings]
     push_down = [1 - s.costs["slice"].memory / s.costs["push-down"].memory for s in settings]
-    best = [
-        1 - s.costs["slice"].total / min(s.costs["pull-up"].total, s.costs["push-down"].total)
-        for s in settings
-    ]
+    best = [1 - s.costs["slice"].total / min(s.costs["pull-up"].total, s.costs["push-down"].total) for s in settings]
     assert (min(pull_up), max(pull_up)) == pytest.approx((1 / 30, 1 / 3))
     assert (min(push_down), max(push_down)) == pytest.approx((1 / 12, 5 / 18))
     assert max(best) == pytest.approx(0.414, abs=0.001)

@@ -83,9 +83,7 @@ def test_lines_and_columns() -> None:
 
 
 def test_every_statement_gets_its_error() -> None:
-    errors = errors_of(
-        "SELCT 1;\nSHOW STREAMS;\nDROP TABLE t;\nSELECT a FROM A WINDOW 5 minuts;\nSHOW TABLES"
-    )
+    errors = errors_of("SELCT 1;\nSHOW STREAMS;\nDROP TABLE t;\nSELECT a FROM A WINDOW 5 minuts;\nSHOW TABLES")
     assert [error.label for error in errors] == [
         "unknown-statement",
         "drop-what",

@@ -37,10 +37,8 @@ def test_every_keyword_is_a_name_in_quotes(word: str) -> None:
     tree = parse(text)
     assert parse(to_sql(tree)) == tree
     for text in (
-        f'CREATE STREAM "{word}" ("{word}" INT) TIMESTAMP BY "{word}" FROM "{word}"'
-        f' OPTIONS ("{word}" = "{word}")',
-        f'CREATE RELATION "{word}" ("{word}" struct<"{word}": int>) VALID FROM "{word}" TO "{word}"'
-        f' FROM "{word}"',
+        f'CREATE STREAM "{word}" ("{word}" INT) TIMESTAMP BY "{word}" FROM "{word}" OPTIONS ("{word}" = "{word}")',
+        f'CREATE RELATION "{word}" ("{word}" struct<"{word}": int>) VALID FROM "{word}" TO "{word}" FROM "{word}"',
         f'SET "{word}" = "{word}"',
         f'EXPLAIN QUERY "{word}"',
         f'DROP QUERY IF EXISTS "{word}"',

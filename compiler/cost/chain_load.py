@@ -118,9 +118,7 @@ def _survival(
     for value in found:
         fraction("a survival fraction", value)
     if any(later > earlier + _ROUNDING for earlier, later in pairwise(found)):
-        raise ValueError(
-            "survival cannot rise with the window: what a longer one wants reaches all slices before"
-        )
+        raise ValueError("survival cannot rise with the window: what a longer one wants reaches all slices before")
     return found
 
 

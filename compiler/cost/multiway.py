@@ -33,9 +33,7 @@ def intermediate_size(names: Sequence[str], streams: Streams, tau: float = 0.0) 
     return smallest * math.prod(rate * (window + tau) / distinct for rate, window, distinct in chosen)
 
 
-def multiway_cost(
-    order: Sequence[str], streams: Streams, *, tau: float = 0.0, buckets: Buckets | None = None
-) -> float:
+def multiway_cost(order: Sequence[str], streams: Streams, *, tau: float = 0.0, buckets: Buckets | None = None) -> float:
     """Comparisons per unit time of the multi-way join with the global join order ``order``.
 
     New rows always come first: rows of stream i are joined with the other windows in the global order
@@ -44,14 +42,10 @@ def multiway_cost(
     """
     check_join(streams, tau, buckets)
     _check_order(order, streams)
-    return sum(
-        _origin_cost(origin, _origin_first(origin, order), streams, tau, buckets or {}) for origin in order
-    )
+    return sum(_origin_cost(origin, _origin_first(origin, order), streams, tau, buckets or {}) for origin in order)
 
 
-def general_cost(
-    order_by_origin: Mapping[str, Sequence[str]], streams: Streams, *, tau: float = 0.0
-) -> float:
+def general_cost(order_by_origin: Mapping[str, Sequence[str]], streams: Streams, *, tau: float = 0.0) -> float:
     """Comparisons per unit time when the new rows of each stream have a join order of their own.
 
     ``order_by_origin`` gives for every stream the full order in which its new rows are joined, and the

@@ -96,9 +96,7 @@ def _push_down(join: SharedJoin) -> Cost:
             b = join.rate_b * survival(disjunction([query.selection_b]))
             union += 2 * a * b * join.join_selectivity * query.window
     split = join.rate_a * len(parts_a.selections) + join.rate_b * len(parts_b.selections)
-    return Cost(
-        memory=memory, probe=probe, purge=purge, route=route, filter=selecting, union=union, split=split
-    )
+    return Cost(memory=memory, probe=probe, purge=purge, route=route, filter=selecting, union=union, split=split)
 
 
 def _slice(join: SharedJoin, chain: Sequence[float]) -> Cost:
@@ -119,9 +117,7 @@ def _slice(join: SharedJoin, chain: Sequence[float]) -> Cost:
         probe += 2 * a * b * (end - start)
         route += results * (end - start) * sum(start < window < end for window in join.windows)
         passed_a, passed_b = _only(condition_a), _only(condition_b)
-        selecting += results * (
-            _ages(reaching, "a", passed_a, start, end) + _ages(reaching, "b", passed_b, start, end)
-        )
+        selecting += results * (_ages(reaching, "a", passed_a, start, end) + _ages(reaching, "b", passed_b, start, end))
     # A row is tagged once with how far it reaches, so that each selection meets it once.
     selecting += join.rate_a * len(asked_a) + join.rate_b * len(asked_b)
     return Cost(
