@@ -60,8 +60,7 @@ class PenstockErrors(PenstockError):
 def raise_all(errors: Iterable[PenstockError]) -> None:
     """Raise the errors as one, if there are any: file by file, and in each from top to bottom."""
     found = [single for error in errors for single in error.errors]
-    files = list(dict.fromkeys(single.source and single.source.name for single in found))
-    found.sort(key=lambda e: (files.index(e.source and e.source.name), e.span.start if e.span else 0))
+    found.sort(key=lambda e: (e.source.name if e.source else "", e.span.start if e.span else 0))
     if len(found) == 1:
         raise found[0]
     if found:

@@ -753,9 +753,3 @@ def test_files_with_a_byte_order_mark_or_another_encoding(tmp_path: Path) -> Non
     with pytest.raises(PenstockError, match="not UTF-8 text") as caught:
         load_catalog(file)
     assert place(caught.value) == (4, 3)
-
-
-def test_the_catalog_needs_neither_spark_nor_sqlglot() -> None:
-    code = "import sys, penstock.catalog; print(*{'pyspark', 'sqlglot', 'lark'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == ""
