@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+
 from penstock import __version__
 from penstock.api import CompiledQueries, compiled
 from penstock.catalog import Catalog, load_catalog

@@ -15,6 +15,7 @@ from pathlib import PurePath
 from typing import Literal
 
 import yaml
+
 from penstock.catalog.parts import option_text
 from penstock.catalog.syntax import syntax_error
 from penstock.grammar.errors import PenstockError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import yaml
+
 from penstock.grammar.errors import PenstockError
 from penstock.grammar.source import Source, Span
 

@@ -158,10 +158,7 @@ class _Binder:
     def _conditions(self, node: ast.Select) -> list[tuple[ast.Expr, Scalar]]:
         bound = []
         for clause in (node.where, *(item.on for item in node.sources)):
-            operands = clause.operands if isinstance(clause, ast.Junction) and clause.op == "AND" else (clause,)
-            for operand in operands:
-                if operand is None:
-                    continue
+            for operand in _conjuncts(clause):
                 if contains_aggregate(operand):
                     self._error(
                         "an aggregate cannot stand in WHERE or ON",
@@ -298,7 +295,7 @@ class _Binder:
         else:
             self._group_by(node, aggregation)
             columns = self._outputs(node, aggregation.leaf)
-        having = () if node.having is None else (self._condition(node.having, aggregation.leaf),)
+        having = [self._condition(operand, aggregation.leaf) for operand in _conjuncts(node.having)]
         if self.errors or columns is None:
             return None
         slide = self._slide(node)
@@ -357,6 +354,13 @@ class _Binder:
 
     def _error(self, message: str, node: ast.Syntax, hint: str, label: str) -> None:
         self.errors.append(PenstockError(message, span=node.span, hint=hint, label=label))
+
+
+def _conjuncts(clause: ast.Expr | None) -> tuple[ast.Expr, ...]:
+    """The conditions of a clause that must all hold."""
+    if clause is None:
+        return ()
+    return clause.operands if isinstance(clause, ast.Junction) and clause.op == "AND" else (clause,)
 
 
 def _window(node: ast.Window | None) -> Window | None:

@@ -11,13 +11,14 @@ from datetime import date, datetime
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
+from sqlglot import exp
+from sqlglot.optimizer.annotate_types import annotate_types
+
 from penstock.catalog import parse_type
 from penstock.compiler.functions import COMMON, FIRST, Function
 from penstock.compiler.types import CONVERSIONS, UNKNOWN, family, kind_of, wider
 from penstock.grammar import ast
 from penstock.grammar.errors import PenstockError
-from sqlglot import exp
-from sqlglot.optimizer.annotate_types import annotate_types
 
 DIALECT = "spark"
 E = TypeVar("E", bound=exp.Expr)
@@ -163,8 +164,9 @@ def _operand(tree: exp.Expr, *, beside: tuple[type[exp.Expr], ...] = ()) -> exp.
     """The tree in parentheses, unless it binds tightly enough to stand bare."""
     if isinstance(tree, beside):
         return tree
-    compound = (exp.Binary, exp.Not, exp.Neg, exp.Between, exp.In, exp.Is, exp.Escape)
-    if isinstance(tree, compound) and not isinstance(tree, exp.Func | exp.Column | exp.Dot):
+    infix = (exp.Connector, exp.RegexpLike, exp.Not, exp.Neg, exp.Between, exp.In, exp.Is, exp.Escape)
+    plain_binary = isinstance(tree, exp.Binary) and not isinstance(tree, exp.Func | exp.Dot)
+    if isinstance(tree, infix) or plain_binary:
         return _typed_like(exp.Paren(this=tree), tree)
     return tree
 
@@ -260,7 +262,9 @@ class _Translator:
         if node.op in _COMPARISONS:
             left, right = self._comparable(node, left, right)
             kind = _COMPARISONS[node.op]
-            return _typed(kind(this=_operand(left), expression=_operand(right)), "boolean")
+            beside = _SUMS + _PRODUCTS
+            tree = kind(this=_operand(left, beside=beside), expression=_operand(right, beside=beside))
+            return _typed(tree, "boolean")
         if node.op == "||":
             first = _operand(left, beside=(exp.DPipe,))
             return _typed(exp.DPipe(this=first, expression=_operand(right), safe=True), "string")
@@ -356,7 +360,8 @@ class _Translator:
             error.span = node.type.span
             raise
         kind = exp.TryCast if node.safe else exp.Cast
-        return _typed(kind(this=self.convert(node.operand), to=_data_type(type_).copy()), type_)
+        tree = kind(this=self.convert(node.operand), to=_data_type(type_).copy(), safe=node.safe)
+        return _typed(tree, type_)
 
     def _extract(self, node: ast.Extract) -> exp.Expr:
         operand = self.convert(node.operand)

@@ -11,6 +11,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from lark import Token, Transformer
+
 from penstock.grammar import ast
 from penstock.grammar.durations import MICROSECONDS, to_microseconds
 from penstock.grammar.errors import PenstockError, did_you_mean

@@ -96,7 +96,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A sentence that names the closest known name, or lists what there is."""
     names = sorted(set(known), key=str.lower)
     by_lower = {candidate.lower(): candidate for candidate in names}
-    close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.65)
     if close:
         return f"Did you mean {by_lower[close[0]]}?"
     if not names:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+
 from penstock.grammar.errors import PenstockError, did_you_mean
 from penstock.grammar.mistake_table import MISTAKES, Mistake
 from penstock.grammar.source import Source, Span

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from lark import Lark, TextSlice
 from lark.exceptions import UnexpectedInput, VisitError
+
 from penstock.grammar import ast
 from penstock.grammar.builder import AstBuilder
 from penstock.grammar.errors import PenstockError, raise_all

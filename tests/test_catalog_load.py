@@ -1,13 +1,12 @@
 """Catalogs from YAML and dicts: what they mean, and every mistake at its place."""
 
 import datetime
-import subprocess
-import sys
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 import yaml
+
 from penstock.catalog import Catalog, Column, Relation, SourceSpec, Statistics, Stream, load_catalog, nodes
 from penstock.catalog import parse_catalog as parse
 from penstock.grammar.errors import PenstockError

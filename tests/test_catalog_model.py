@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import FrozenInstanceError, replace
 
 import pytest
+
 from penstock.catalog import Catalog, CatalogError, Column, Origin, Relation, SourceSpec, Statistics, Stream
 from penstock.grammar.errors import PenstockError
 from penstock.grammar.source import Source, Span

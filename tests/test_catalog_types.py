@@ -1,6 +1,7 @@
 """Types of columns: one name for each, and help with the others."""
 
 import pytest
+
 from penstock.catalog import parse_type
 from penstock.grammar.errors import PenstockError
 

@@ -4,8 +4,9 @@ import random
 import time
 from itertools import combinations, pairwise, product
 
-import penstock.compiler.cost
 import pytest
+
+import penstock.compiler.cost
 from penstock.compiler.cost import (
     ChainLoad,
     QueryLoad,

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+
 from penstock.compiler.cost import (
     all_orders,
     best_order_heuristic,

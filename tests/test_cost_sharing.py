@@ -5,6 +5,7 @@ from dataclasses import asdict
 from itertools import product
 
 import pytest
+
 from penstock.compiler.cost import (
     STRATEGIES,
     QueryLoad,

@@ -1,6 +1,7 @@
 """The settings of the State-Slice paper's table 3 under every sharing strategy."""
 
 import pytest
+
 from penstock.compiler.cost import table_3
 
 

@@ -6,6 +6,7 @@ import random
 import traceback
 
 import pytest
+
 from penstock.grammar import PenstockError, Source, parse_script, render, to_sql
 from penstock.tests.generate import mutate, random_statement
 

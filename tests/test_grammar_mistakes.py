@@ -6,6 +6,7 @@ import random
 import re
 
 import pytest
+
 from penstock.grammar import PenstockError, Source, parse_script, render
 from penstock.grammar.mistake_table import MISTAKES
 from penstock.grammar.words import GRAMMAR

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+
 from penstock.grammar import Source, ast, parse_statement, to_sql
 from penstock.grammar.tree import Node
 from penstock.grammar.words import KEYWORDS

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from penstock.grammar.parser import parse_query, parse_script
 from penstock.grammar.source import Source
 from penstock.queries import example_names, example_text
