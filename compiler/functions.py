@@ -8,16 +8,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# In place of a fixed type: the type of the first argument, the common type of the arguments, or what sqlglot says.
-FIRST, COMMON, INFER = "first", "common", "infer"
+# In place of a fixed type: the type of the first argument, the common type of all or of all but the first, or
+# what the kind of number asks for.
+FIRST, COMMON, REST = "first", "common", "rest"
+WHOLE, ROUNDED, SUMMED, MEAN, ELEMENT = "whole", "rounded", "summed", "mean", "element"
 
 
 @dataclass(frozen=True)
 class Function:
-    """How many arguments a function takes and what type it gives."""
+    """How many arguments a function takes, of what kinds, and what type it gives.
+
+    There is a kind for each argument, the last one for all that follow; `a|b` is either, `any` is every kind.
+    """
 
     least: int
     most: int
+    kinds: tuple[str, ...]
     type: str
 
     def takes(self) -> str:
@@ -28,92 +34,94 @@ class Function:
             return f"at least {self.least} argument{'s' if self.least != 1 else ''}"
         return f"{self.least} to {self.most} arguments"
 
+    def kinds_of(self, number: int) -> tuple[str, ...]:
+        """The kinds that an argument may be of, counted from 0."""
+        return tuple(self.kinds[min(number, len(self.kinds) - 1)].split("|"))
+
 
 MANY = 255
 
-AGGREGATES: dict[str, Function] = {
-    "count": Function(1, MANY, "bigint"),
-    "sum": Function(1, 1, INFER),
-    "avg": Function(1, 1, INFER),
-    "min": Function(1, 1, FIRST),
-    "max": Function(1, 1, FIRST),
-}
+
+def _table(*rows: tuple[str, int, int, str, str]) -> dict[str, Function]:
+    return {
+        name: Function(least, most, tuple(kinds.split()), type_)
+        for names, least, most, kinds, type_ in rows
+        for name in names.split()
+    }
 
 
-def _table(*rows: tuple[str, int, int, str]) -> dict[str, Function]:
-    return {name: Function(least, most, type_) for names, least, most, type_ in rows for name in names.split()}
-
+AGGREGATES: dict[str, Function] = _table(
+    ("count", 1, MANY, "any", "bigint"),
+    ("sum", 1, 1, "number", SUMMED),
+    ("avg", 1, 1, "number", MEAN),
+    ("min max", 1, 1, "any", FIRST),
+)
 
 SCALARS: dict[str, Function] = _table(
     # Numbers
-    ("abs negative positive", 1, 1, FIRST),
-    ("ceil ceiling floor", 1, 1, "bigint"),
-    ("round bround", 1, 2, INFER),
-    (
-        "sqrt cbrt exp ln log2 log10 log1p expm1 sin cos tan asin acos atan sinh cosh tanh degrees radians",
-        1,
-        1,
-        "double",
-    ),
-    ("log", 1, 2, "double"),
-    ("power pow atan2 hypot", 2, 2, "double"),
-    ("mod pmod", 2, 2, COMMON),
-    ("sign signum", 1, 1, "double"),
-    ("greatest least", 2, MANY, COMMON),
+    ("abs negative positive", 1, 1, "number", FIRST),
+    ("ceil ceiling floor", 1, 1, "number", WHOLE),
+    ("round bround", 1, 2, "number", ROUNDED),
+    ("sqrt cbrt exp ln log2 log10 log1p expm1 degrees radians", 1, 1, "number", "double"),
+    ("sin cos tan asin acos atan sinh cosh tanh", 1, 1, "number", "double"),
+    ("log", 1, 2, "number", "double"),
+    ("power pow atan2 hypot", 2, 2, "number", "double"),
+    ("mod pmod", 2, 2, "number", COMMON),
+    ("sign signum", 1, 1, "number", "double"),
+    ("greatest least", 2, MANY, "any", COMMON),
     # Texts
-    ("upper lower ucase lcase trim ltrim rtrim reverse initcap", 1, 1, "string"),
-    ("length char_length character_length bit_length octet_length ascii", 1, 1, "int"),
-    ("concat", 1, MANY, "string"),
-    ("concat_ws", 2, MANY, "string"),
-    ("substring substr", 2, 3, "string"),
-    ("left right repeat", 2, 2, "string"),
-    ("lpad rpad", 2, 3, "string"),
-    ("replace", 2, 3, "string"),
-    ("translate", 3, 3, "string"),
-    ("split_part substring_index", 3, 3, "string"),
-    ("instr", 2, 2, "int"),
-    ("locate", 2, 3, "int"),
-    ("startswith endswith contains", 2, 2, "boolean"),
-    ("regexp_replace", 3, 3, "string"),
-    ("regexp_extract", 2, 3, "string"),
-    ("levenshtein", 2, 2, "int"),
-    ("md5 sha1", 1, 1, "string"),
-    ("sha2", 2, 2, "string"),
-    ("hash", 1, MANY, "int"),
-    ("xxhash64", 1, MANY, "bigint"),
-    ("crc32", 1, 1, "bigint"),
+    ("upper lower ucase lcase trim ltrim rtrim reverse initcap", 1, 1, "text", "string"),
+    ("length char_length character_length bit_length octet_length", 1, 1, "text|binary", "int"),
+    ("ascii", 1, 1, "text", "int"),
+    ("concat", 1, MANY, "text|number|condition|time", "string"),
+    ("concat_ws", 2, MANY, "text", "string"),
+    ("substring substr", 2, 3, "text number", "string"),
+    ("left right repeat", 2, 2, "text number", "string"),
+    ("lpad rpad", 2, 3, "text number text", "string"),
+    ("replace", 2, 3, "text", "string"),
+    ("translate", 3, 3, "text", "string"),
+    ("split_part substring_index", 3, 3, "text text number", "string"),
+    ("instr", 2, 2, "text", "int"),
+    ("locate", 2, 3, "text text number", "int"),
+    ("startswith endswith contains", 2, 2, "text", "boolean"),
+    ("regexp_replace", 3, 3, "text", "string"),
+    ("regexp_extract", 2, 3, "text text number", "string"),
+    ("levenshtein", 2, 2, "text", "int"),
+    ("md5 sha1", 1, 1, "text|binary", "string"),
+    ("sha2", 2, 2, "text|binary number", "string"),
+    ("hash", 1, MANY, "any", "int"),
+    ("xxhash64", 1, MANY, "any", "bigint"),
+    ("crc32", 1, 1, "text|binary", "bigint"),
     # Times
-    (
-        "year quarter month day dayofmonth dayofweek dayofyear weekofyear weekday hour minute second",
-        1,
-        1,
-        "int",
-    ),
-    ("date_trunc", 2, 2, "timestamp"),
-    ("trunc", 2, 2, "date"),
-    ("date_add date_sub", 2, 2, "date"),
-    ("datediff date_diff", 2, 2, "int"),
-    ("add_months", 2, 2, "date"),
-    ("months_between", 2, 2, "double"),
-    ("last_day", 1, 1, "date"),
-    ("date_format", 2, 2, "string"),
-    ("to_date", 1, 2, "date"),
-    ("to_timestamp", 1, 2, "timestamp"),
-    ("unix_timestamp to_unix_timestamp", 1, 2, "bigint"),
-    ("unix_seconds unix_millis unix_micros", 1, 1, "bigint"),
-    ("timestamp_seconds timestamp_millis timestamp_micros", 1, 1, "timestamp"),
-    ("make_date", 3, 3, "date"),
+    ("year quarter month day dayofmonth dayofweek dayofyear weekofyear weekday", 1, 1, "time", "int"),
+    ("hour minute second", 1, 1, "time", "int"),
+    ("date_trunc", 2, 2, "text time", "timestamp"),
+    ("trunc", 2, 2, "time text", "date"),
+    ("date_add date_sub add_months", 2, 2, "time number", "date"),
+    ("datediff date_diff", 2, 2, "time", "int"),
+    ("months_between", 2, 2, "time", "double"),
+    ("last_day", 1, 1, "time", "date"),
+    ("date_format", 2, 2, "time text", "string"),
+    ("to_date", 1, 2, "text|time text", "date"),
+    ("to_timestamp", 1, 2, "text|time text", "timestamp"),
+    ("unix_timestamp to_unix_timestamp", 1, 2, "text|time text", "bigint"),
+    ("unix_seconds unix_millis unix_micros", 1, 1, "time", "bigint"),
+    ("timestamp_seconds timestamp_millis timestamp_micros", 1, 1, "number", "timestamp"),
+    ("make_date", 3, 3, "number", "date"),
     # Choices
-    ("coalesce", 1, MANY, COMMON),
-    ("nvl ifnull nullif", 2, 2, COMMON),
-    ("nvl2 if iff", 3, 3, COMMON),
-    ("isnull isnotnull isnan", 1, 1, "boolean"),
-    ("nanvl", 2, 2, COMMON),
+    ("coalesce", 1, MANY, "any", COMMON),
+    ("nvl ifnull", 2, 2, "any", COMMON),
+    ("nullif", 2, 2, "any", FIRST),
+    ("nvl2", 3, 3, "any", REST),
+    ("if iff", 3, 3, "condition any", REST),
+    ("isnull isnotnull", 1, 1, "any", "boolean"),
+    ("isnan", 1, 1, "number", "boolean"),
+    ("nanvl", 2, 2, "number", "double"),
     # Collections
-    ("size cardinality", 1, 1, "int"),
-    ("array_contains", 2, 2, "boolean"),
-    ("element_at", 2, 2, INFER),
-    ("get_json_object", 2, 2, "string"),
+    ("size cardinality", 1, 1, "array|map", "int"),
+    ("array_contains", 2, 2, "array any", "boolean"),
+    ("element_at", 2, 2, "array|map any", ELEMENT),
+    ("get_json_object", 2, 2, "text", "string"),
 )
 
 CHANGES_BY_ITSELF = frozenset(

@@ -1,0 +1,164 @@
+"""What a scalar is: a sqlglot tree with a type, the columns it uses, and its Spark SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from typing import NamedTuple, TypeVar
+
+from sqlglot import Dialect, exp
+from sqlglot.optimizer.annotate_types import annotate_types
+
+from penstock.catalog import parse_type
+from penstock.compiler.functions import COMMON, FIRST
+from penstock.compiler.types import UNKNOWN, wider
+from penstock.grammar.errors import PenstockError
+
+DIALECT = "spark"
+E = TypeVar("E", bound=exp.Expr)
+_GENERATOR = Dialect.get_or_raise(DIALECT).generator()
+
+
+class ColumnRef(NamedTuple):
+    """A column of one of a plan's inputs; the input is empty for the columns of an aggregate."""
+
+    input: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A bound, typed expression."""
+
+    sql: str
+    type: str
+    columns: frozenset[ColumnRef] = field(compare=False)
+    tree: exp.Expr = field(compare=False, repr=False)
+
+    @property
+    def inputs(self) -> frozenset[str]:
+        """The inputs whose columns it uses."""
+        return frozenset(column.input for column in self.columns)
+
+    @property
+    def is_column(self) -> bool:
+        """Whether it is a bare column."""
+        return isinstance(self.tree, exp.Column)
+
+    def __str__(self) -> str:
+        return self.sql
+
+
+@lru_cache(maxsize=100_000)
+def column(ref: ColumnRef, type_: str) -> Scalar:
+    """A bare column."""
+    return scalar_of(_column(ref, type_))
+
+
+def call(name: str, args: Iterable[Scalar], type_: str, *, distinct: bool = False) -> Scalar:
+    """A function or aggregate over scalars; `type_` may be `first`, `common` or `infer`."""
+    trees = [arg.tree.copy() for arg in args]
+    if distinct:
+        tree = exp.func(name, exp.Distinct(expressions=trees), dialect=DIALECT)
+    else:
+        tree = exp.func(name, *trees, dialect=DIALECT)
+    return scalar_of(with_type(tree, type_, trees))
+
+
+def count_all() -> Scalar:
+    """`COUNT(*)`."""
+    return scalar_of(typed(exp.Count(this=exp.Star(), big_int=True), "bigint"))
+
+
+def scalar_of(tree: exp.Expr) -> Scalar:
+    columns = frozenset(ColumnRef(node.table, node.name) for node in tree.find_all(exp.Column))
+    return Scalar(_GENERATOR.generate(tree), type_name(tree), columns, tree)
+
+
+def _column(ref: ColumnRef, type_: str) -> exp.Column:
+    node = exp.column(_identifier(ref.name), table=_identifier(ref.input) if ref.input else None)
+    node._type = data_type(type_)
+    return node
+
+
+def _identifier(name: str) -> exp.Identifier:
+    plain = name.isidentifier() and name.isascii() and name.upper() not in _RESERVED
+    return exp.to_identifier(name, quoted=not plain)
+
+
+_RESERVED = frozenset(
+    "ALL AND ANTI ANY AS AUTHORIZATION BETWEEN BOTH BY CASE CAST CHECK COLLATE COLUMN CONSTRAINT CREATE CROSS "
+    "CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER DESC DISTINCT ELSE END ESCAPE EXCEPT EXISTS FALSE "
+    "FETCH FILTER FOR FOREIGN FROM FULL FUNCTION GRANT GROUP HAVING IN INNER INTERSECT INTERVAL INTO IS JOIN "
+    "LATERAL LEADING LEFT LIKE LIMIT MINUS NATURAL NOT NULL OFFSET ON ONLY OR ORDER OUTER OVER OVERLAPS PRIMARY "
+    "REFERENCES RIGHT SELECT SEMI SESSION_USER SET SOME SQL TABLE THEN TIME TO TRAILING TRUE UNION UNIQUE UNKNOWN "
+    "USER USING VALUES WHEN WHERE WINDOW WITH".split()
+)
+
+
+@cache
+def data_type(name: str) -> exp.DataType:
+    if name == UNKNOWN:
+        return exp.DataType(this=exp.DType.UNKNOWN)
+    return exp.DataType.build(name, dialect=DIALECT)
+
+
+def typed(tree: E, type_: str) -> E:
+    tree._type = data_type(type_)
+    return tree
+
+
+def type_name(tree: exp.Expr) -> str:
+    found = tree.type
+    if found is None or found.this == exp.DType.UNKNOWN:
+        return UNKNOWN
+    return _spark_name(found.sql(dialect=DIALECT)) if found.expressions else _plain_name(found.this)
+
+
+@cache
+def _plain_name(kind: exp.DType) -> str:
+    return _spark_name(exp.DataType(this=kind).sql(dialect=DIALECT))
+
+
+@cache
+def _spark_name(text: str) -> str:
+    if text.lower() in ("null", "void"):
+        return "void"
+    if text.lower().startswith("interval"):
+        return "interval"
+    try:
+        return parse_type(text)
+    except PenstockError:
+        return UNKNOWN
+
+
+def infer(tree: E) -> E:
+    return annotate_types(tree, dialect=DIALECT, overwrite_types=False)
+
+
+def with_type(tree: E, type_: str, args: list[exp.Expr]) -> E:
+    if type_ == FIRST:
+        tree._type = args[0].type
+        return tree
+    if type_ == COMMON:
+        types = [type_name(arg) for arg in args]
+        known = [t for t in types if t not in (UNKNOWN, "void")]
+        return typed(tree, wider(known))
+    return infer(tree) if type_ == "infer" else typed(tree, type_)
+
+
+def operand_of(tree: exp.Expr, *, beside: tuple[type[exp.Expr], ...] = ()) -> exp.Expr:
+    """The tree in parentheses, unless it binds tightly enough to stand bare."""
+    if isinstance(tree, beside):
+        return tree
+    infix = (exp.Connector, exp.RegexpLike, exp.Not, exp.Neg, exp.Between, exp.In, exp.Is, exp.Escape)
+    plain_binary = isinstance(tree, exp.Binary) and not isinstance(tree, exp.Func | exp.Dot)
+    if isinstance(tree, infix) or plain_binary:
+        return typed_like(exp.Paren(this=tree), tree)
+    return tree
+
+
+def typed_like(tree: E, other: exp.Expr) -> E:
+    tree._type = other.type
+    return tree
