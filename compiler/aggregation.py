@@ -10,13 +10,13 @@ from penstock.compiler.scalar import (
     ColumnRef,
     Scalar,
     call,
-    check_arity,
+    check_arguments,
     column,
     count_all,
     translate,
 )
 from penstock.compiler.scope import Scope
-from penstock.compiler.types import kind_of
+from penstock.compiler.types import comparable
 from penstock.grammar import ast
 from penstock.grammar.errors import PenstockError
 
@@ -46,8 +46,10 @@ class Aggregation:
     def aggregates(self) -> tuple[Named, ...]:
         return tuple(Named(name, expr) for expr, name in self._aggregates.items())
 
-    def add_group(self, expr: Scalar) -> None:
+    def add_group(self, expr: Scalar, node: ast.Syntax) -> None:
         """Group by an expression."""
+        if not comparable(expr.type):
+            raise _incomparable(node)
         self._groups.setdefault(expr, f"g{len(self._groups) + 1}")
 
     def group_column(self, expr: Scalar) -> Scalar:
@@ -99,18 +101,22 @@ class Aggregation:
         if name == "count" and len(node.args) == 1 and isinstance(node.args[0], ast.Star):
             expr = count_all()
         else:
-            check_arity(name, AGGREGATES[name], node)
-            args = [translate(arg, self._below) for arg in node.args]
-            if name in ("sum", "avg") and kind_of(args[0].type) not in ("number", "unknown"):
-                raise PenstockError(
-                    f"{name.upper()} takes numbers, found {args[0].type}",
-                    span=node.args[0].span,
-                    hint="Use CAST(… AS DOUBLE) if that is what you mean.",
-                    label="type-mismatch",
-                )
+            args = check_arguments(node, AGGREGATES[name], lambda arg: translate(arg, self._below))
+            for arg, part in zip(args, node.args, strict=True):
+                if node.distinct and not comparable(arg.type):
+                    raise _incomparable(part)
             expr = call(name, args, AGGREGATES[name].type, distinct=node.distinct)
         slot = self._aggregates.setdefault(expr, f"a{len(self._aggregates) + 1}")
         return column(ColumnRef("", slot), expr.type)
+
+
+def _incomparable(node: ast.Syntax) -> PenstockError:
+    return PenstockError(
+        "maps cannot be compared, so they have no groups",
+        span=node.span,
+        hint="Take one of its values, such as  element_at(A.tags, 'x').",
+        label="type-mismatch",
+    )
 
 
 _LITERALS = (ast.Number, ast.String, ast.Boolean, ast.Null, ast.Moment, ast.Interval)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from penstock.catalog import Relation, Stream
+from penstock.catalog import Relation, SourceSpec, Stream
 from penstock.compiler.aggregation import Aggregation, contains_aggregate
 from penstock.compiler.functions import AGGREGATES, CHANGES_BY_ITSELF, SCALARS
 from penstock.compiler.logical import (
@@ -22,7 +22,7 @@ from penstock.compiler.logical import (
     Window,
 )
 from penstock.compiler.predicates import split_conditions
-from penstock.compiler.scalar import Scalar, call, check_arity, translate
+from penstock.compiler.scalar import Scalar, call, check_arguments, translate
 from penstock.compiler.scope import Input, Scope
 from penstock.compiler.settings import Settings
 from penstock.compiler.types import kind_of
@@ -52,15 +52,23 @@ def bind(name: str, body: ast.QueryBody, source: Source, lookup: Lookup, setting
     binder = _Binder(lookup, settings)
     try:
         select = body.select if isinstance(body, ast.InsertInto) else body
-        plan = binder.select(select)
         sink = _sink(body.sink) if isinstance(body, ast.InsertInto) else None
-        return Query(name, plan, sink)
+        return Query(name, binder.select(select), sink)
     except PenstockError as error:
         raise error.located(source) from None
 
 
 def _sink(node: ast.Connector) -> Sink:
-    return Sink(node.format, node.path, tuple(sorted((option.name, option.value) for option in node.options)))
+    try:
+        spec = SourceSpec(node.format, node.path, tuple((option.name, option.value) for option in node.options))
+    except PenstockError as error:
+        for single in error.errors:
+            single.span = node.span
+            if single.label == "missing-path":
+                single.message = f"results in the format {node.format} need a path"
+                single.hint = f"Say where to write them:  INSERT INTO {node.format} 'out/results' SELECT …."
+        raise
+    return Sink(spec.format, spec.path, spec.options)
 
 
 class _Binder:
@@ -71,15 +79,18 @@ class _Binder:
         self.settings = settings
         self.errors: list[PenstockError] = []
         self.scope = Scope(())
+        self.calls: dict[int, Scalar] = {}  # by the identity of their nodes: groups are looked for at every level
 
     def select(self, node: ast.Select) -> Plan:
-        self.scope = Scope(tuple(self._sources(node)))
+        outputs = tuple((item.alias, to_sql(item.expr)) for item in node.items if item.alias is not None)
+        self.scope = Scope(tuple(self._sources(node)), outputs)
         raise_all(self.errors)
         conditions = self._conditions(node)
         grouped = bool(node.group_by or node.distinct or node.having) or any(
             contains_aggregate(item.expr) for item in node.items
         )
         self._refuse_unbounded(node, grouped)
+        self._refuse_lonely_having(node)
         bound = self._grouped(node) if grouped else self._plain(node)
         raise_all(self.errors)
         assert bound is not None
@@ -153,9 +164,21 @@ class _Binder:
                 "slide-without-aggregate",
             )
 
+    def _refuse_lonely_having(self, node: ast.Select) -> None:
+        if node.having is None or node.group_by or node.distinct:
+            return
+        if not any(contains_aggregate(expr) for expr in (node.having, *(item.expr for item in node.items))):
+            self._error(
+                "HAVING is a condition on groups, and this query has none",
+                node.having,
+                "Use WHERE for conditions on rows, or add GROUP BY or an aggregate.",
+                "having-without-groups",
+            )
+            raise_all(self.errors)
+
     # Conditions
 
-    def _conditions(self, node: ast.Select) -> list[tuple[ast.Expr, Scalar]]:
+    def _conditions(self, node: ast.Select) -> list[Scalar]:
         bound = []
         for clause in (node.where, *(item.on for item in node.sources)):
             for operand in _conjuncts(clause):
@@ -167,7 +190,7 @@ class _Binder:
                         "aggregate-in-where",
                     )
                 elif (condition := self._condition(operand)) is not None:
-                    bound.append((operand, condition))
+                    bound.append(condition)
         return bound
 
     def _condition(self, node: ast.Expr, leaf: Callable[[ast.Expr], Scalar | None] | None = None) -> Scalar | None:
@@ -186,8 +209,8 @@ class _Binder:
             return None
         return condition
 
-    def _combine(self, conditions: list[tuple[ast.Expr, Scalar]]) -> Plan:
-        keys, residual, selections = split_conditions(conditions, self._leaf)
+    def _combine(self, conditions: list[Scalar]) -> Plan:
+        keys, residual, selections = split_conditions(conditions)
         plans = tuple(source.plan for source in self.scope.inputs)
         plan: Plan = plans[0] if len(plans) == 1 else Join(plans, keys, residual)
         return Filter(plan, selections) if selections else plan
@@ -198,7 +221,9 @@ class _Binder:
         if isinstance(node, ast.Column):
             return self.scope.resolve(node)
         if isinstance(node, ast.Call):
-            return self._call(node, self._leaf)
+            if id(node) not in self.calls:
+                self.calls[id(node)] = self._call(node, self._leaf)
+            return self.calls[id(node)]
         if isinstance(node, ast.Star):
             raise PenstockError(
                 "* cannot stand here", span=node.span, hint="Name a column, or use COUNT(*).", label="star"
@@ -214,8 +239,8 @@ class _Binder:
             raise PenstockError(
                 "DISTINCT goes with COUNT only", span=node.span, hint="Take DISTINCT out.", label="distinct"
             )
-        check_arity(name, function, node)
-        return call(name, [translate(arg, leaf) for arg in node.args], function.type)
+        args = check_arguments(node, function, lambda arg: translate(arg, leaf))
+        return call(name, args, function.type)
 
     def _plain(self, node: ast.Select) -> Callable[[Plan], Plan] | None:
         columns = self._outputs(node, self._leaf)
@@ -233,11 +258,13 @@ class _Binder:
         for name, *_ in found:
             counts[name.lower()] = counts.get(name.lower(), 0) + 1
         columns: dict[str, Named] = {}
+        written: dict[str, str] = {}
         for name, prefixed, scalar, item in found:
             chosen = prefixed if prefixed is not None and counts[name.lower()] > 1 else name
+            first = written.setdefault(chosen.lower(), name.lower())
             if chosen.lower() in columns:
                 self._error(
-                    f"two output columns are called '{chosen}'",
+                    f"two output columns are called '{name if first == name.lower() else chosen}'",
                     item,
                     "Give one of them a name with AS.",
                     "duplicate-output",
@@ -288,7 +315,7 @@ class _Binder:
             if outputs is None:
                 return None
             for output in outputs:
-                aggregation.add_group(output.expr)
+                aggregation.add_group(output.expr, node.items[0])
             columns: tuple[Named, ...] | None = tuple(
                 Named(output.name, aggregation.group_column(output.expr)) for output in outputs
             )
@@ -314,7 +341,7 @@ class _Binder:
         aliases = {item.alias.lower(): item.expr for item in node.items if item.alias is not None}
         for expr in node.group_by:
             try:
-                aggregation.add_group(translate(self._group_target(node, expr, aliases), self._leaf))
+                aggregation.add_group(translate(self._group_target(node, expr, aliases), self._leaf), expr)
             except PenstockError as error:
                 self.errors.append(error)
 
@@ -382,12 +409,15 @@ def _unknown_function(node: ast.Call) -> PenstockError:
         return PenstockError(
             f"{name.upper()} gives something else each time: an answer must depend on the rows and their times alone",
             span=node.span,
-            hint="Use the event time of a stream, such as  A.ts.",
+            hint="Take some rows by a hash, such as  pmod(hash(A.LocationId), 10) = 0."
+            if name.startswith(("rand", "uuid", "shuffle"))
+            else "Use the event time of a stream, such as  A.ts.",
             label="changing-function",
         )
+    guess = did_you_mean(name, {*SCALARS, *AGGREGATES}) if len(name) > 2 else ""
     return PenstockError(
         f"the function {name.upper()} is not known",
         span=node.span,
-        hint=did_you_mean(name, {*SCALARS, *AGGREGATES}) if len(name) > 2 else None,
+        hint=guess if guess.endswith("?") else "docs/language.md lists the functions there are.",
         label="unknown-function",
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from penstock.catalog import Stream
 from penstock.compiler.bind import DerivedStream, Entry, bind
 from penstock.compiler.logical import Query
@@ -22,16 +24,39 @@ class _Compiler:
         self.program = program
         self.definitions = {name.lower(): definition for name, definition in program.queries.items()}
         self.plans: dict[str, Query] = {}
-        self.failed: set[str] = set()
         self.errors: list[PenstockError] = []
-        self.underway: list[str] = []
+        self.circles: dict[tuple[str, str], list[str]] = {}
+        self.current = ""
 
     def run(self) -> dict[str, Query]:
-        for definition in self.program.queries.values():
+        for definition in self._in_order():
             self._shadowing(definition)
             self._plan(definition)
         raise_all(self.errors)
         return {name: self.plans[name.lower()] for name in self.program.queries}
+
+    def _in_order(self) -> Iterator[Definition]:
+        """Every query after those that it reads; what closes a circle is remembered. Not recursive: chains are long."""
+        done: set[str] = set()
+        for start in self.definitions:
+            path = [] if start in done else [start]
+            unread = [self._reads(start)]
+            while path:
+                read = unread[-1].pop(0) if unread[-1] else None
+                if read is None:
+                    unread.pop()
+                    done.add(path[-1])
+                    yield self.definitions[path.pop()]
+                elif read in path:
+                    self.circles[path[-1], read] = [*path[path.index(read) :], read]
+                elif read not in done:
+                    path.append(read)
+                    unread.append(self._reads(read))
+
+    def _reads(self, key: str) -> list[str]:
+        """The queries that a query reads."""
+        names = [item.name for item in self.definitions[key].body.find_all(ast.FromItem)]
+        return [n.lower() for n in names if n.lower() in self.definitions and self.program.catalog.find(n) is None]
 
     def _shadowing(self, definition: Definition) -> None:
         entry = self.program.catalog.find(definition.name)
@@ -46,21 +71,14 @@ class _Compiler:
                 )
             )
 
-    def _plan(self, definition: Definition) -> Query | None:
-        key = definition.name.lower()
-        if key in self.plans or key in self.failed:
-            return self.plans.get(key)
-        self.underway.append(key)
+    def _plan(self, definition: Definition) -> None:
+        self.current = definition.name.lower()
         try:
-            self.plans[key] = bind(
+            self.plans[self.current] = bind(
                 definition.name, definition.body, definition.source, self._entry, self.program.settings
             )
         except PenstockError as error:
             self.errors.append(error)
-            self.failed.add(key)
-        finally:
-            self.underway.pop()
-        return self.plans.get(key)
 
     def _entry(self, item: ast.FromItem) -> Entry:
         entry = self.program.catalog.find(item.name)
@@ -69,15 +87,15 @@ class _Compiler:
         definition = self.definitions.get(item.name.lower())
         if definition is None:
             raise self._unknown(item)
-        if item.name.lower() in self.underway:
-            circle = [*self.underway[self.underway.index(item.name.lower()) :], item.name.lower()]
+        circle = self.circles.get((self.current, item.name.lower()))
+        if circle is not None:
             raise PenstockError(
                 f"a query cannot read its own results: {' → '.join(circle)}",
                 span=item.span,
                 hint="Break the circle.",
                 label="circular-queries",
             )
-        plan = self._plan(definition)
+        plan = self.plans.get(item.name.lower())
         if plan is None:
             raise PenstockError(
                 f"the query '{definition.name}', which is read here, has errors",
@@ -88,7 +106,8 @@ class _Compiler:
         return DerivedStream(definition.name, tuple((ref.name, type_) for ref, type_ in plan.schema.items()))
 
     def _unknown(self, item: ast.FromItem) -> PenstockError:
-        known = [*self.program.catalog.names, *self.program.queries]
+        queries = [name for name in self.program.queries if name.lower() != self.current]
+        known = [*self.program.catalog.names, *queries]
         hint = did_you_mean(item.name, known)
         if not known:
             hint = "The catalog is empty. Define the stream with CREATE STREAM or in catalog/*.yml."

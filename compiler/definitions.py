@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from penstock.catalog import CatalogError, Column, Origin, Relation, SourceSpec, Statistics, Stream
 from penstock.grammar import ast
 from penstock.grammar.errors import PenstockError, raise_all
 from penstock.grammar.source import Source, Span
+
+LARGEST = 10**18
 
 
 def define(node: ast.CreateStream | ast.CreateRelation, source: Source) -> Stream | Relation:
@@ -13,11 +17,7 @@ def define(node: ast.CreateStream | ast.CreateRelation, source: Source) -> Strea
     try:
         columns = _columns(node)
         origin = Origin(source, node.span)
-        connector = SourceSpec.of(
-            node.source.format,
-            node.source.path,
-            {option.name: option.value for option in node.source.options},
-        )
+        connector = _connector(node.source)
         if isinstance(node, ast.CreateStream):
             return Stream(
                 node.name,
@@ -54,25 +54,52 @@ def _columns(node: ast.CreateStream | ast.CreateRelation) -> tuple[Column, ...]:
     return tuple(columns)
 
 
+def _connector(node: ast.Connector) -> SourceSpec:
+    try:
+        return SourceSpec(node.format, node.path, tuple((option.name, option.value) for option in node.options))
+    except PenstockError as error:
+        for single in error.errors:
+            single.span = node.span
+        raise
+
+
 def _statistics(nodes: tuple[ast.Statistic, ...], total: str) -> Statistics:
-    values: dict[str, float] = {}
-    distinct: dict[str, int] = {}
+    found = Statistics()
+    seen: set[tuple[str, str]] = set()
     for node in nodes:
-        if node.column is not None:
-            distinct[node.column] = int(float(node.value))
-        elif node.name == total:
-            values[total] = float(node.value)
-        else:
-            raise PenstockError(
-                f"unknown statistic '{node.name}'",
-                span=node.span,
-                hint=f"Write  STATISTICS ({total} = 100, distinct(LocationId) = 500).",
-                label="unknown-statistic",
-            )
-    if total == "rows":
-        rows = values.get("rows")
-        return Statistics.of(None, None if rows is None else int(rows), distinct)
-    return Statistics.of(values.get("rate"), None, distinct)
+        key = (node.name, (node.column or "").lower())
+        if node.column is None and node.name != total:
+            raise _bad_statistic(f"unknown statistic '{node.name}'", node, total)
+        if key in seen:
+            raise _bad_statistic("a statistic is given twice", node, total)
+        seen.add(key)
+        try:
+            found = found.or_else(_statistic(node, total))
+        except PenstockError as error:
+            for single in error.errors:
+                single.span = node.span
+            raise
+    return found
+
+
+def _statistic(node: ast.Statistic, total: str) -> Statistics:
+    value = Decimal(node.value)
+    if node.column is None and total == "rate":
+        return Statistics(rate=float(value))
+    if value != value.to_integral_value() or value > LARGEST:
+        raise _bad_statistic(f"{node.value} is not a whole number of rows or values", node, total)
+    if node.column is not None:
+        return Statistics(distinct=((node.column, int(value)),))
+    return Statistics(rows=int(value))
+
+
+def _bad_statistic(message: str, node: ast.Statistic, total: str) -> PenstockError:
+    return PenstockError(
+        message,
+        span=node.span,
+        hint=f"Write  STATISTICS ({total} = 100, distinct(LocationId) = 500).",
+        label="unknown-statistic" if message.startswith("unknown") else "bad-statistics",
+    )
 
 
 def _place(node: ast.CreateStream | ast.CreateRelation, error: PenstockError) -> Span:
@@ -82,8 +109,13 @@ def _place(node: ast.CreateStream | ast.CreateRelation, error: PenstockError) ->
         named = [d.span for d in node.columns if d.name.lower() == str(at[1]).lower()]
         if named:
             return named[-1]
-    if at[:1] == ("source",):
-        return node.source.span
-    if at[:1] == ("statistics",) and node.statistics:
-        return node.statistics[0].span.to(node.statistics[-1].span)
+    if at[:2] == ("statistics", "distinct"):
+        named = [s.span for s in node.statistics if (s.column or "").lower() == str(at[-1]).lower()]
+        return named[-1]
+    if at == ("idle_timeout",) and isinstance(node, ast.CreateStream) and node.idle_timeout is not None:
+        return node.idle_timeout.span
+    if error.label == "not-a-timestamp":
+        wrong = (node.timestamp,) if isinstance(node, ast.CreateStream) else (node.valid_from, node.valid_to)
+        name = str(wrong[int(at[-1]) if at[0] == "valid" else 0]).lower()
+        return next(d.span for d in node.columns if d.name.lower() == name)
     return Span(node.span.start, min(node.span.end, node.columns[0].span.start - 1))

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 # In place of a fixed type: the type of the first argument, the common type of all or of all but the first, or
 # what the kind of number asks for.
 FIRST, COMMON, REST = "first", "common", "rest"
-WHOLE, ROUNDED, SUMMED, MEAN, ELEMENT = "whole", "rounded", "summed", "mean", "element"
+WHOLE, ROUNDED, REMAINDER, SUMMED, MEAN, ELEMENT = "whole", "rounded", "remainder", "summed", "mean", "element"
 
 
 @dataclass(frozen=True)
 class Function:
     """How many arguments a function takes, of what kinds, and what type it gives.
 
-    There is a kind for each argument, the last one for all that follow; `a|b` is either, `any` is every kind.
+    There is a kind for each argument, the last one for all that follow; `a|b` is either. Kinds are those of
+    `types.fits`.
     """
 
     least: int
@@ -39,7 +40,8 @@ class Function:
         return tuple(self.kinds[min(number, len(self.kinds) - 1)].split("|"))
 
 
-MANY = 255
+MANY = 1_000_000
+PRINTED = "text|number|condition|time"  # what Spark writes as text by itself
 
 
 def _table(*rows: tuple[str, int, int, str, str]) -> dict[str, Function]:
@@ -54,7 +56,7 @@ AGGREGATES: dict[str, Function] = _table(
     ("count", 1, MANY, "any", "bigint"),
     ("sum", 1, 1, "number", SUMMED),
     ("avg", 1, 1, "number", MEAN),
-    ("min max", 1, 1, "any", FIRST),
+    ("min max", 1, 1, "ordered", FIRST),
 )
 
 SCALARS: dict[str, Function] = _table(
@@ -66,14 +68,14 @@ SCALARS: dict[str, Function] = _table(
     ("sin cos tan asin acos atan sinh cosh tanh", 1, 1, "number", "double"),
     ("log", 1, 2, "number", "double"),
     ("power pow atan2 hypot", 2, 2, "number", "double"),
-    ("mod pmod", 2, 2, "number", COMMON),
+    ("mod pmod", 2, 2, "number", REMAINDER),
     ("sign signum", 1, 1, "number", "double"),
-    ("greatest least", 2, MANY, "any", COMMON),
+    ("greatest least", 2, MANY, "ordered", COMMON),
     # Texts
     ("upper lower ucase lcase trim ltrim rtrim reverse initcap", 1, 1, "text", "string"),
     ("length char_length character_length bit_length octet_length", 1, 1, "text|binary", "int"),
     ("ascii", 1, 1, "text", "int"),
-    ("concat", 1, MANY, "text|number|condition|time", "string"),
+    ("concat", 1, MANY, PRINTED, "string"),
     ("concat_ws", 2, MANY, "text", "string"),
     ("substring substr", 2, 3, "text number", "string"),
     ("left right repeat", 2, 2, "text number", "string"),
@@ -89,15 +91,15 @@ SCALARS: dict[str, Function] = _table(
     ("levenshtein", 2, 2, "text", "int"),
     ("md5 sha1", 1, 1, "text|binary", "string"),
     ("sha2", 2, 2, "text|binary number", "string"),
-    ("hash", 1, MANY, "any", "int"),
-    ("xxhash64", 1, MANY, "any", "bigint"),
+    ("hash", 1, MANY, "ordered", "int"),
+    ("xxhash64", 1, MANY, "ordered", "bigint"),
     ("crc32", 1, 1, "text|binary", "bigint"),
     # Times
     ("year quarter month day dayofmonth dayofweek dayofyear weekofyear weekday", 1, 1, "time", "int"),
     ("hour minute second", 1, 1, "time", "int"),
     ("date_trunc", 2, 2, "text time", "timestamp"),
     ("trunc", 2, 2, "time text", "date"),
-    ("date_add date_sub add_months", 2, 2, "time number", "date"),
+    ("date_add date_sub add_months", 2, 2, "time int", "date"),
     ("datediff date_diff", 2, 2, "time", "int"),
     ("months_between", 2, 2, "time", "double"),
     ("last_day", 1, 1, "time", "date"),
@@ -105,18 +107,19 @@ SCALARS: dict[str, Function] = _table(
     ("to_date", 1, 2, "text|time text", "date"),
     ("to_timestamp", 1, 2, "text|time text", "timestamp"),
     ("unix_timestamp to_unix_timestamp", 1, 2, "text|time text", "bigint"),
-    ("unix_seconds unix_millis unix_micros", 1, 1, "time", "bigint"),
-    ("timestamp_seconds timestamp_millis timestamp_micros", 1, 1, "number", "timestamp"),
+    ("unix_seconds unix_millis unix_micros", 1, 1, "timestamp", "bigint"),
+    ("timestamp_seconds", 1, 1, "number", "timestamp"),
+    ("timestamp_millis timestamp_micros", 1, 1, "bigint", "timestamp"),
     ("make_date", 3, 3, "number", "date"),
     # Choices
     ("coalesce", 1, MANY, "any", COMMON),
     ("nvl ifnull", 2, 2, "any", COMMON),
-    ("nullif", 2, 2, "any", FIRST),
+    ("nullif", 2, 2, "ordered", FIRST),
     ("nvl2", 3, 3, "any", REST),
-    ("if iff", 3, 3, "condition any", REST),
+    ("if", 3, 3, "condition any", REST),
     ("isnull isnotnull", 1, 1, "any", "boolean"),
     ("isnan", 1, 1, "number", "boolean"),
-    ("nanvl", 2, 2, "number", "double"),
+    ("nanvl", 2, 2, "fraction", COMMON),
     # Collections
     ("size cardinality", 1, 1, "array|map", "int"),
     ("array_contains", 2, 2, "array any", "boolean"),

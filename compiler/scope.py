@@ -31,9 +31,10 @@ class Input:
 
 @dataclass(frozen=True)
 class Scope:
-    """The inputs of one SELECT."""
+    """The inputs of one SELECT, and the expressions that its output columns are names for."""
 
     inputs: tuple[Input, ...]
+    outputs: tuple[tuple[str, str], ...] = ()
 
     def input(self, name: str, node: ast.Expr) -> Input:
         """The input of that alias."""
@@ -71,10 +72,14 @@ class Scope:
                 label="ambiguous-column",
             )
         hint = did_you_mean(node.name, {name for source in self.inputs for name, _ in source.columns})
+        hint = f"{hint}\nA text stands in single quotes.".strip()
+        for name, expression in self.outputs:
+            if name.lower() == node.name.lower():
+                hint = f"{name} is the name of an output column; write what it stands for:  {expression}"
         raise PenstockError(
             f"unknown column '{node.name}'",
             span=node.span,
-            hint=f"{hint}\nA text stands in single quotes.".strip(),
+            hint=hint,
             label="unknown-column",
         )
 

@@ -3,7 +3,39 @@
 Nothing else imports sqlglot. A `Scalar` is a value: two are equal when their Spark SQL is.
 """
 
-from penstock.compiler.scalar.translate import check_arity, translate
+from penstock.compiler.scalar.fold import conjuncts, folded, is_true
+from penstock.compiler.scalar.shape import (
+    PARAMETERS,
+    Constant,
+    comparison_of,
+    equal,
+    equality,
+    parametrised,
+    renamed,
+    renumbered,
+    replaced,
+)
+from penstock.compiler.scalar.translate import check_arguments, translate
 from penstock.compiler.scalar.value import ColumnRef, Scalar, call, column, count_all
 
-__all__ = ["ColumnRef", "Scalar", "call", "check_arity", "column", "count_all", "translate"]
+__all__ = [
+    "PARAMETERS",
+    "ColumnRef",
+    "Constant",
+    "Scalar",
+    "call",
+    "check_arguments",
+    "column",
+    "comparison_of",
+    "conjuncts",
+    "count_all",
+    "equal",
+    "equality",
+    "folded",
+    "is_true",
+    "parametrised",
+    "renamed",
+    "renumbered",
+    "replaced",
+    "translate",
+]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from typing import Any
 
 from sqlglot import exp
 
 from penstock.catalog import parse_type
-from penstock.compiler.functions import COMMON, Function
+from penstock.compiler.functions import COMMON, PRINTED, REST, ROUNDED, Function
 from penstock.compiler.scalar.value import (
     Scalar,
     data_type,
-    infer,
+    inner_types,
     operand_of,
     scalar_of,
     type_name,
@@ -21,14 +21,24 @@ from penstock.compiler.scalar.value import (
     typed_like,
     with_type,
 )
-from penstock.compiler.types import CONVERSIONS, UNKNOWN, family, kind_of, wider
+from penstock.compiler.types import (
+    CONVERSIONS,
+    UNKNOWN,
+    arithmetic_type,
+    castable,
+    comparable,
+    family,
+    fits,
+    kind_of,
+)
 from penstock.grammar import ast
 from penstock.grammar.errors import PenstockError
 
 
 def translate(expr: ast.Expr, leaf: Callable[[ast.Expr], Scalar | None]) -> Scalar:
     """A syntax tree as a scalar; `leaf` gives the scalars of columns and of what else it knows."""
-    return scalar_of(_Translator(leaf).convert(expr))
+    known = leaf(expr)
+    return known if known is not None else scalar_of(_Translator(leaf).convert(expr))
 
 
 _COMPARISONS = {
@@ -130,6 +140,8 @@ class _Translator:
             tree = kind(this=operand_of(left, beside=beside), expression=operand_of(right, beside=beside))
             return typed(tree, "boolean")
         if node.op == "||":
+            self._need(left, node.left, *PRINTED.split("|"))
+            self._need(right, node.right, *PRINTED.split("|"))
             first = operand_of(left, beside=(exp.DPipe,))
             return typed(exp.DPipe(this=first, expression=operand_of(right), safe=True), "string")
         return self._arithmetic(node, left, right)
@@ -147,22 +159,23 @@ class _Translator:
         else:
             tree = _ARITHMETIC[node.op](this=left, expression=right)
         if "time" in kinds or "interval" in kinds:
-            return typed(tree, self._time_type(node, kinds, left_type))
+            return typed(tree, self._time_type(node, kinds))
         if UNKNOWN in kinds:
             return typed(tree, UNKNOWN)
-        if node.op == "/":
-            decimal = "decimal" in (left_type[:7], right_type[:7]) and "double" not in (left_type, right_type)
-            return infer(tree) if decimal else typed(tree, "double")
-        return typed(tree, wider([left_type, right_type]))
+        if "decimal" in (left_type[:7], right_type[:7]):
+            left_type, right_type = _literal_type(node.left, left_type), _literal_type(node.right, right_type)
+        return typed(tree, arithmetic_type(node.op, left_type, right_type))
 
-    def _time_type(self, node: ast.Binary, kinds: tuple[str, str], left_type: str) -> str:
+    def _time_type(self, node: ast.Binary, kinds: tuple[str, str]) -> str:
         if node.op in "+-" and kinds == ("time", "interval"):
             return "timestamp"
         if node.op == "+" and kinds == ("interval", "time"):
             return "timestamp"
         if (node.op == "-" and kinds == ("time", "time")) or (node.op in "+-" and kinds == ("interval", "interval")):
             return "interval"
-        if set(kinds) == {"interval", "number"} and node.op in "*/" and left_type:
+        if (node.op in "*/" and kinds == ("interval", "number")) or (
+            node.op == "*" and kinds == ("number", "interval")
+        ):
             return "interval"
         raise PenstockError(
             f"cannot compute {family(kinds[0])} {node.op} {family(kinds[1])}",
@@ -210,11 +223,15 @@ class _Translator:
             condition, result = self.convert(when.condition), self.convert(when.result)
             if operand is None:
                 self._need(condition, when.condition, "condition")
+            else:
+                _, condition = self._comparable(node, operand, condition, node.operand, when.condition)
             branches.append(exp.If(this=condition, true=result))
             results.append(result)
         otherwise = None if node.otherwise is None else self.convert(node.otherwise)
         if otherwise is not None:
             results.append(otherwise)
+        parts = [when.result for when in node.whens] + ([node.otherwise] if node.otherwise is not None else [])
+        _check_alike("CASE", [type_name(result) for result in results], parts)
         return with_type(exp.Case(this=operand, ifs=branches, default=otherwise), COMMON, results)
 
     def _cast(self, node: ast.Cast) -> exp.Expr:
@@ -223,14 +240,24 @@ class _Translator:
         except PenstockError as error:
             error.span = node.type.span
             raise
+        operand = self.convert(node.operand)
+        if not castable(type_name(operand), type_):
+            raise PenstockError(
+                f"cannot cast {type_name(operand)} to {type_}",
+                span=node.span,
+                hint="Name another type; a text can be cast to most.",
+                label="bad-cast",
+            )
         kind = exp.TryCast if node.safe else exp.Cast
-        tree = kind(this=self.convert(node.operand), to=data_type(type_).copy(), safe=node.safe)
-        return typed(tree, type_)
+        return typed(kind(this=operand, to=data_type(type_).copy(), safe=node.safe), type_)
 
     def _extract(self, node: ast.Extract) -> exp.Expr:
         operand = self.convert(node.operand)
-        self._need(operand, node.operand, "time", "interval")
+        in_interval = node.part in ("DAY", "HOUR", "MINUTE", "SECOND")
+        self._need(operand, node.operand, "time", *(["interval"] if in_interval else []))
         type_ = "decimal(8,6)" if node.part == "SECOND" else "int"
+        if kind_of(type_name(operand)) == "interval" and node.part in ("HOUR", "MINUTE"):
+            type_ = "tinyint"
         return typed(exp.Extract(this=exp.Var(this=node.part), expression=operand), type_)
 
     def _need(self, tree: exp.Expr, node: ast.Expr, *kinds: str) -> None:
@@ -257,7 +284,7 @@ class _Translator:
             a, b = node.left, node.right
         left_type, right_type = type_name(left), type_name(right)
         kinds = (kind_of(left_type), kind_of(right_type))
-        if kinds[0] == kinds[1] or UNKNOWN in kinds:
+        if (kinds[0] == kinds[1] or UNKNOWN in kinds) and comparable(left_type) and comparable(right_type):
             return left, right
         if kinds == ("time", "text") and isinstance(b, ast.String):
             return left, self._moment_of(b.value, left_type, b)
@@ -265,7 +292,7 @@ class _Translator:
             return self._moment_of(a.value, right_type, a), right
         raise PenstockError(
             f"cannot compare {family(kinds[0])} with {family(kinds[1])}",
-            span=node.span,
+            span=node.span if isinstance(node, ast.Binary) or b is None else b.span,
             hint="Make them of one type with CAST(… AS type).",
             label="type-mismatch",
         )
@@ -276,12 +303,73 @@ def _plain_decimal(text: str) -> str:
     return text if "e" in text.lower() else f"{text if not text.endswith('.') else text + '0'}D".lstrip()
 
 
-def check_arity(name: str, function: Function, node: ast.Call) -> None:
-    """Refuse a call with too few or too many arguments."""
+def check_arguments(node: ast.Call, function: Function, convert: Callable[[ast.Expr], Scalar]) -> list[Scalar]:
+    """The arguments of a call; an error if there are too few or too many, or if one is of the wrong kind."""
+    name = node.name.upper()
     if not function.least <= len(node.args) <= function.most:
         raise PenstockError(
-            f"{name.upper()} takes {function.takes()}, found {len(node.args)}",
+            f"{name} takes {function.takes()}, found {len(node.args)}",
             span=node.span,
             hint="Check the arguments between the parentheses.",
             label="wrong-argument-count",
         )
+    args = [convert(part) for part in node.args]
+    for number, (arg, part) in enumerate(zip(args, node.args, strict=True)):
+        kinds, found = function.kinds_of(number), kind_of(arg.type)
+        if not any(fits(arg.type, kind) for kind in kinds):
+            raise PenstockError(
+                f"{name} takes {' or '.join(map(family, kinds))} here, found {arg.type}",
+                span=part.span,
+                hint=CONVERSIONS.get((found, kinds[0]), "Use CAST(… AS type) if that is what you mean."),
+                label="type-mismatch",
+            )
+    if function.type in (COMMON, REST) or name == "NULLIF":
+        first = 1 if function.type == REST else 0
+        _check_alike(name, [arg.type for arg in args[first:]], node.args[first:])
+    if name in ("ARRAY_CONTAINS", "ELEMENT_AT"):
+        _check_inside(name, args, node)
+    if function.type == ROUNDED and len(args) > 1 and not isinstance(_unsigned(node.args[1]), ast.Number):
+        raise PenstockError(
+            f"{name} needs a plain number of decimal places",
+            span=node.args[1].span,
+            hint=f"Write for example  {name}(A.Value, 2).",
+            label="not-a-literal",
+        )
+    return args
+
+
+def _check_inside(name: str, args: list[Scalar], node: ast.Call) -> None:
+    """Refuse to look for something in an array or a map that cannot be in it."""
+    is_place = name == "ELEMENT_AT" and kind_of(args[0].type) == "array"
+    wanted = "int" if is_place else kind_of(inner_types(args[0].tree)[0])
+    if wanted != UNKNOWN and not fits(args[1].type, wanted):
+        raise PenstockError(
+            f"{name} takes {family(wanted)} here, found {args[1].type}",
+            span=node.args[1].span,
+            hint="Use CAST(… AS type) if that is what you mean.",
+            label="type-mismatch",
+        )
+
+
+def _literal_type(node: ast.Expr, type_: str) -> str:
+    """The type beside a decimal: a whole number that is written out has no more digits than it shows."""
+    number = _unsigned(node)
+    whole = isinstance(number, ast.Number) and type_ in ("int", "bigint")
+    return f"decimal({len(number.text.lstrip('0')) or 1},0)" if whole else type_  # type: ignore[attr-defined]
+
+
+def _unsigned(node: ast.Expr) -> ast.Expr:
+    return node.operand if isinstance(node, ast.Unary) else node
+
+
+def _check_alike(what: str, types: Sequence[str], nodes: Sequence[ast.Expr]) -> None:
+    """Refuse values of different kinds where one of them is chosen."""
+    known = [(kind_of(type_), node) for type_, node in zip(types, nodes, strict=True) if kind_of(type_) != UNKNOWN]
+    for kind, node in known[1:]:
+        if kind != known[0][0]:
+            raise PenstockError(
+                f"{what} chooses between {family(known[0][0])} and {family(kind)}",
+                span=node.span,
+                hint="Make them of one type with CAST(… AS type).",
+                label="type-mismatch",
+            )

@@ -8,11 +8,10 @@ from functools import cache, lru_cache
 from typing import NamedTuple, TypeVar
 
 from sqlglot import Dialect, exp
-from sqlglot.optimizer.annotate_types import annotate_types
 
 from penstock.catalog import parse_type
-from penstock.compiler.functions import COMMON, FIRST
-from penstock.compiler.types import UNKNOWN, wider
+from penstock.compiler.functions import COMMON, ELEMENT, FIRST, MEAN, REMAINDER, REST, ROUNDED, SUMMED, WHOLE
+from penstock.compiler.types import UNKNOWN, arithmetic_type, mean_type, rounded_type, sum_type, whole_type, wider
 from penstock.grammar.errors import PenstockError
 
 DIALECT = "spark"
@@ -53,11 +52,11 @@ class Scalar:
 @lru_cache(maxsize=100_000)
 def column(ref: ColumnRef, type_: str) -> Scalar:
     """A bare column."""
-    return scalar_of(_column(ref, type_))
+    return _scalar_of(column_tree(ref, type_))
 
 
 def call(name: str, args: Iterable[Scalar], type_: str, *, distinct: bool = False) -> Scalar:
-    """A function or aggregate over scalars; `type_` may be `first`, `common` or `infer`."""
+    """A function or aggregate over scalars; `type_` is a type or a rule of `functions.py`."""
     trees = [arg.tree.copy() for arg in args]
     if distinct:
         tree = exp.func(name, exp.Distinct(expressions=trees), dialect=DIALECT)
@@ -72,11 +71,36 @@ def count_all() -> Scalar:
 
 
 def scalar_of(tree: exp.Expr) -> Scalar:
-    columns = frozenset(ColumnRef(node.table, node.name) for node in tree.find_all(exp.Column))
-    return Scalar(_GENERATOR.generate(tree), type_name(tree), columns, tree)
+    """The scalar of a tree, which is its own from now on."""
+    if isinstance(tree, exp.Column) and tree.type is not None and not tree.type.expressions:
+        return column(ColumnRef(tree.table, tree.name), type_name(tree))
+    return _scalar_of(tree)
 
 
-def _column(ref: ColumnRef, type_: str) -> exp.Column:
+def _scalar_of(tree: exp.Expr) -> Scalar:
+    columns = set()
+    simple = True
+    for node in tree.walk():
+        if isinstance(node, exp.Column):
+            columns.add(ColumnRef(node.table, node.name))
+        elif simple and type(node) not in _SIMPLE:
+            simple = False
+    return Scalar(_GENERATOR.generate(tree, copy=not simple), type_name(tree), frozenset(columns), tree)
+
+
+_SIMPLE = {
+    exp.Column, exp.Identifier, exp.Literal, exp.Boolean, exp.Null, exp.Paren, exp.Neg, exp.Not, exp.And, exp.Or,
+    exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Add, exp.Sub, exp.Mul,
+}  # fmt: skip
+"""What the generator writes without changing it first, so that no copy is needed."""
+
+
+def write(tree: exp.Expr) -> str:
+    """The tree as Spark SQL."""
+    return _GENERATOR.generate(tree)
+
+
+def column_tree(ref: ColumnRef, type_: str) -> exp.Column:
     node = exp.column(_identifier(ref.name), table=_identifier(ref.input) if ref.input else None)
     node._type = data_type(type_)
     return node
@@ -133,19 +157,31 @@ def _spark_name(text: str) -> str:
         return UNKNOWN
 
 
-def infer(tree: E) -> E:
-    return annotate_types(tree, dialect=DIALECT, overwrite_types=False)
+_DERIVED = {WHOLE: whole_type, SUMMED: sum_type, MEAN: mean_type}
 
 
 def with_type(tree: E, type_: str, args: list[exp.Expr]) -> E:
+    """The tree with a type, or with the one that a rule gives for the arguments."""
     if type_ == FIRST:
         tree._type = args[0].type
         return tree
-    if type_ == COMMON:
-        types = [type_name(arg) for arg in args]
-        known = [t for t in types if t not in (UNKNOWN, "void")]
-        return typed(tree, wider(known))
-    return infer(tree) if type_ == "infer" else typed(tree, type_)
+    if type_ in (COMMON, REST):
+        types = [type_name(arg) for arg in (args if type_ == COMMON else args[1:])]
+        return typed(tree, wider([t for t in types if t not in (UNKNOWN, "void")]))
+    if type_ == ELEMENT:
+        return typed(tree, inner_types(args[0])[-1])
+    if type_ == REMAINDER:
+        return typed(tree, arithmetic_type("%", *map(type_name, args)))
+    if type_ == ROUNDED:
+        places = args[1].to_py() if len(args) > 1 and args[1].is_int else 0
+        return typed(tree, rounded_type(type_name(args[0]), places))
+    return typed(tree, _DERIVED[type_](type_name(args[0])) if type_ in _DERIVED else type_)
+
+
+def inner_types(tree: exp.Expr) -> tuple[str, ...]:
+    """The types of what an array or a map holds; unknown if it is neither."""
+    inner = tree.type.expressions if tree.type is not None else []
+    return tuple(_spark_name(type_.sql(dialect=DIALECT)) for type_ in inner) or (UNKNOWN,)
 
 
 def operand_of(tree: exp.Expr, *, beside: tuple[type[exp.Expr], ...] = ()) -> exp.Expr:

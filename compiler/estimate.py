@@ -1,0 +1,80 @@
+"""What is known or assumed of the data: rates, distinct values, and how much of a stream a selection accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from penstock.catalog import Catalog, Relation, Stream
+from penstock.compiler.logical import Join, RelationScan
+from penstock.compiler.scalar import Scalar, comparison_of
+from penstock.compiler.shared import inputs_of
+
+RATE = 1000.0
+"""Rows a second of a stream nobody has measured."""
+DISTINCT = 1000.0
+"""Distinct values of a column nobody has measured."""
+ROWS = 1000.0
+"""Rows of a relation nobody has counted."""
+_PART = {"=": None, "<>": 0.9, "<": 1 / 3, "<=": 1 / 3, ">": 1 / 3, ">=": 1 / 3}
+_OTHER = 0.25
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Statistics of the catalog, with an assumption in place of what it leaves out.
+
+    `selectivities` are measured fractions by stream and text of the condition, which win over all rules of thumb.
+    """
+
+    catalog: Catalog = field(default_factory=Catalog)
+    selectivities: dict[tuple[str, str], float] = field(default_factory=dict)
+    csys: float = 0.0
+
+    def rate(self, stream: str) -> float:
+        """Rows a second."""
+        entry = self.catalog.find(stream)
+        known = entry.statistics.rate if isinstance(entry, Stream) else None
+        return known or RATE
+
+    def knows_rate(self, stream: str) -> bool:
+        """Whether the rate is known, not assumed."""
+        entry = self.catalog.find(stream)
+        return isinstance(entry, Stream) and entry.statistics.rate is not None
+
+    def distinct(self, name: str, expression: Scalar) -> float:
+        """Distinct values of an expression over a stream or relation."""
+        entry = self.catalog.find(name)
+        if not isinstance(entry, Stream | Relation) or len(expression.columns) != 1:
+            return DISTINCT
+        (ref,) = expression.columns
+        known = {column.lower(): count for column, count in entry.statistics.distinct}
+        return float(known.get(ref.name.lower(), DISTINCT))
+
+    def distinct_of(self, join: Join, expression: Scalar) -> float:
+        """Distinct values of an expression over one input of a join."""
+        (alias,) = expression.inputs
+        scan = next(scan for scan in inputs_of(join) if scan.alias == alias)
+        return self.distinct(scan.relation if isinstance(scan, RelationScan) else scan.stream, expression)
+
+    def rows(self, relation: str) -> float:
+        """Rows of a relation."""
+        entry = self.catalog.find(relation)
+        known = entry.statistics.rows if isinstance(entry, Relation) else None
+        return float(known) if known is not None else ROWS
+
+    def selectivity(self, stream: str, conditions: Iterable[Scalar]) -> float:
+        """The fraction of a stream's rows that meet all the conditions, taken as independent."""
+        fraction = 1.0
+        for condition in conditions:
+            fraction *= self._selectivity(stream, condition)
+        return fraction
+
+    def _selectivity(self, stream: str, condition: Scalar) -> float:
+        known = self.selectivities.get((stream, condition.sql))
+        if known is not None:
+            return known
+        op, left = comparison_of(condition)
+        if op == "=" and left is not None:
+            return 1 / self.distinct(stream, left)
+        return _PART.get(op or "", _OTHER) or _OTHER

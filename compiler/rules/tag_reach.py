@@ -1,0 +1,101 @@
+"""Push the selections of all queries into the chains: every row gets one reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from penstock.compiler.rules.context import Context
+from penstock.compiler.scalar import PARAMETERS, ColumnRef, Constant, Scalar, renamed, replaced
+from penstock.compiler.shared import Chain, Shape, SharedPlan, Template, Wanted
+
+Place = tuple[str, str, bool]
+"""Whose state: scope, stream, and whether its windows count rows."""
+
+
+def tag_reach(plan: SharedPlan, context: Context) -> SharedPlan:
+    """One chain for each stream, with who wants which rows for how long.
+
+    In front of a slice stands the disjunction of the selections of the queries that reach it. A row need not be
+    checked again at every slice: it is tagged once with its reach, the longest window of any query whose
+    selection accepts it. Under `pull-up` selections stay above the join, and every row reaches to the end.
+    """
+    found: dict[Place, dict[tuple[Scalar, ...], dict[tuple[Constant, ...], int]]] = {}
+    types: dict[tuple[Scalar, ...], tuple[str, ...]] = {}
+    columns: dict[Place, set[str]] = {}
+    names: dict[Place, tuple[str, ...]] = {}
+    windows: dict[Place, set[int]] = {}
+    for template in plan.templates:
+        shape = template.shape
+        for position, scan in shape.streams:
+            place = (shape.scope, scan.stream, shape.units[position] == "rows" and shape.keeps_state)
+            conditions, parameters, numbers = _selection(shape, position, scan.alias, scan.stream)
+            types[conditions] = parameters
+            reaches = found.setdefault(place, {}).setdefault(conditions, {})
+            windows.setdefault(place, set()).update(_collect(template, position, numbers, reaches))
+            columns.setdefault(place, {scan.timestamp}).update(_used(shape, scan.alias))
+            names[place] = tuple(name for name, _ in scan.columns)
+    chains = []
+    for place in sorted(found):
+        scope, stream, rows = place
+        wanted = _wanted(found[place], types, pull_up=context.settings.sharing == "pull-up")
+        kept = tuple(name for name in names[place] if name in columns[place])
+        chains.append(Chain(stream, kept, wanted, tuple(sorted(windows[place] - {0})), rows=rows, scope=scope))
+    return replace(plan, chains=tuple(chains))
+
+
+def _selection(
+    shape: Shape, position: int, alias: str, stream: str
+) -> tuple[tuple[Scalar, ...], tuple[str, ...], list[int]]:
+    """The conditions on an input with parameters numbered from 1, their types, and the numbers they had before."""
+    conditions = shape.selections[position]
+    used = sorted({int(ref.name[1:]) for c in conditions for ref in c.columns if ref.input == PARAMETERS})
+    numbers = {ColumnRef(PARAMETERS, f"c{old}"): ColumnRef(PARAMETERS, f"c{new}") for new, old in enumerate(used, 1)}
+    own = tuple(renamed(replaced(condition, numbers), {alias: stream}) for condition in conditions)
+    return own, tuple(shape.parameters[old - 1] for old in used), [old - 1 for old in used]
+
+
+def _collect(
+    template: Template, position: int, numbers: list[int], reaches: dict[tuple[Constant, ...], int]
+) -> set[int]:
+    """Note the reach of every member's constants, the longest where several have the same; give all reaches."""
+    windows = set()
+    keeps_state = template.shape.keeps_state
+    for member in template.members:
+        window = member.windows[position]
+        reach = window.size if window is not None and keeps_state else 0
+        constants = tuple([member.constants[number] for number in numbers])
+        if reach >= reaches.get(constants, 0):
+            reaches[constants] = reach
+        windows.add(reach)
+    return windows
+
+
+def _used(shape: Shape, alias: str) -> Iterable[str]:
+    """The columns of an input that are needed after its rows have come in."""
+    scalars = [*shape.conditions, *(named.expr for named in (*shape.groups, *shape.aggregates))]
+    scalars += [part for key in getattr(shape.source, "keys", ()) for part in key.parts]
+    scalars += [named.expr for named in shape.columns]
+    return {ref.name for scalar in scalars for ref in scalar.columns if ref.input == alias}
+
+
+def _wanted(
+    found: dict[tuple[Scalar, ...], dict[tuple[Constant, ...], int]],
+    types: dict[tuple[Scalar, ...], tuple[str, ...]],
+    *,
+    pull_up: bool,
+) -> tuple[Wanted, ...]:
+    """Who wants rows, without those that want no more than what is wanted of every row anyway."""
+    always = max(found.get((), {}).values(), default=-1)
+    if pull_up:
+        always = max(reach for reaches in found.values() for reach in reaches.values())
+    wanted = [Wanted((), (), (((), always),))] if always >= 0 else []
+    for conditions in sorted(found, key=lambda conditions: [c.sql for c in conditions]):
+        rows = tuple(row for row in found[conditions].items() if row[1] > always)
+        if conditions and rows:
+            wanted.append(Wanted(conditions, types[conditions], tuple(sorted(rows, key=_order))))
+    return tuple(wanted)
+
+
+def _order(row: tuple[tuple[Constant, ...], int]) -> tuple[object, ...]:
+    return (row[1], *map(repr, row[0]))

@@ -1,0 +1,32 @@
+"""How much of a stream is still wanted at an age."""
+
+from __future__ import annotations
+
+from penstock.compiler.estimate import Estimates
+from penstock.compiler.scalar import comparison_of
+from penstock.compiler.shared import Chain, Wanted
+
+_RANGES = ("<", "<=", ">", ">=")
+
+
+def survival(chain: Chain, age: float, estimates: Estimates) -> float:
+    """The fraction of a stream's rows that some query wants at this age or later; shapes count as independent."""
+    rejected = 1.0
+    for wanted in chain.wanted:
+        rejected *= 1.0 - _accepted(wanted, sum(reach >= age for _, reach in wanted.rows), chain.stream, estimates)
+    return 1.0 - rejected
+
+
+def _accepted(wanted: Wanted, count: int, stream: str, estimates: Estimates) -> float:
+    """The fraction of rows that meet the conditions for one of `count` sets of constants.
+
+    Ranges that are open on the same side are inside one another, so that many accept what the widest accepts;
+    anything else counts as independent.
+    """
+    if count == 0:
+        return 0.0
+    if not wanted.conditions:
+        return 1.0
+    one = estimates.selectivity(stream, wanted.conditions)
+    nested = all(comparison_of(condition)[0] in _RANGES for condition in wanted.conditions)
+    return one if nested else 1.0 - (1.0 - one) ** count
