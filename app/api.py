@@ -2,32 +2,72 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, overload
 
 from penstock.catalog import Catalog, load_catalog
 from penstock.compiler.compile import compile_program
-from penstock.compiler.explain import explain_logical
+from penstock.compiler.estimate import Estimates
+from penstock.compiler.explain import (
+    cost_data,
+    explain_changes,
+    explain_cost,
+    explain_logical,
+    explain_physical,
+    explain_shared,
+    to_data,
+    to_mermaid,
+)
+from penstock.compiler.garbage import collection_paused
 from penstock.compiler.logical import Query
+from penstock.compiler.optimize import Optimized, optimize
+from penstock.compiler.physical import PhysicalPlan
+from penstock.compiler.planner import plan_physical
 from penstock.compiler.program import Program, Script, read_program
+from penstock.compiler.rules import Context
 from penstock.compiler.settings import Settings
+from penstock.compiler.shared import SharedPlan
 from penstock.grammar.errors import PenstockError
-from penstock.grammar.source import Source
+from penstock.grammar.source import Source, Span
 
+KINDS = ("logical", "shared", "physical", "cost")
+FORMATS = ("text", "json", "mermaid")
 CatalogLike = str | os.PathLike[str] | Mapping[str, Any] | Catalog | None
 
 
-@dataclass(frozen=True)
-class CompiledQuery:
-    """One query, compiled."""
+class Planned:
+    """What one compiled query and many have in common: plans, made when they are asked for."""
 
-    name: str
-    logical: Query
+    catalog: Catalog
+    settings: Settings
 
-    def explain(self) -> str:
-        """The plan as text.
+    def _logical_plans(self) -> tuple[Query, ...]:
+        raise TypeError("only the classes below have plans")
+
+    @cached_property
+    def optimized(self) -> Optimized:
+        """The shared plan, and what each rule did to get there."""
+        with collection_paused():
+            return optimize(self._logical_plans(), Context(self.settings, Estimates(self.catalog)))
+
+    @property
+    def shared(self) -> SharedPlan:
+        """The shared plan."""
+        return self.optimized.plan
+
+    @cached_property
+    def physical(self) -> PhysicalPlan:
+        """The operators that are run."""
+        return plan_physical(self.shared)
+
+    def explain(self, kind: str = "logical", *, verbose: bool = False, format: str = "text") -> str:
+        """The plan as text: its logical, shared or physical form, or its cost; `verbose` adds what each rule did.
+
+        The format may also be json, or mermaid for a drawing of the physical plan.
 
         >>> streams = {"T": {"schema": {"k": "int", "v": "double", "ts": "timestamp"}}}
         >>> print(compile("SELECT k, v FROM T WHERE v > 30", catalog={"streams": streams}).explain())
@@ -37,14 +77,52 @@ class CompiledQuery:
            └─ Filter T.v > 30
               └─ Stream T
         """
-        return explain_logical(self.logical)
+        if format not in FORMATS or kind.lower() not in KINDS:
+            raise ValueError(f"explain gives {', '.join(KINDS)} as {', '.join(FORMATS)}, not {kind} as {format}")
+        if format == "json":
+            return json.dumps(self._data(kind.lower()), indent=2, ensure_ascii=False)
+        if format == "mermaid":
+            return to_mermaid(self.physical)
+        text = self._text(kind.lower())
+        return f"{text}\n\n{explain_changes(self.optimized)}" if verbose else text
+
+    def _text(self, kind: str) -> str:
+        if kind == "shared":
+            return explain_shared(self.shared)
+        if kind == "physical":
+            return explain_physical(self.physical)
+        if kind == "cost":
+            return explain_cost(self.shared, Estimates(self.catalog), self.settings.sharing)
+        return "\n\n".join(map(explain_logical, self._logical_plans()))
+
+    def _data(self, kind: str) -> list[dict[str, Any]]:
+        if kind == "logical":
+            return [
+                {"query": plan.name, "logical": explain_logical(plan).splitlines()} for plan in self._logical_plans()
+            ]
+        if kind == "cost":
+            return cost_data(self.shared, Estimates(self.catalog))
+        return to_data(self.physical)
 
     def __str__(self) -> str:
         return self.explain()
 
 
 @dataclass(frozen=True)
-class CompiledQueries(Mapping[str, CompiledQuery]):
+class CompiledQuery(Planned):
+    """One query, compiled."""
+
+    name: str
+    logical: Query
+    catalog: Catalog = field(repr=False)
+    settings: Settings = field(repr=False)
+
+    def _logical_plans(self) -> tuple[Query, ...]:
+        return (self.logical,)
+
+
+@dataclass(frozen=True)
+class CompiledQueries(Planned, Mapping[str, CompiledQuery]):
     """Many queries, compiled together; a mapping from their names."""
 
     catalog: Catalog
@@ -56,9 +134,12 @@ class CompiledQueries(Mapping[str, CompiledQuery]):
         """The logical plan of each query."""
         return {name: query.logical for name, query in self.queries.items()}
 
-    def explain(self) -> str:
-        """All the plans as text."""
-        return "\n\n".join(query.explain() for query in self.queries.values())
+    def _logical_plans(self) -> tuple[Query, ...]:
+        return tuple(query.logical for query in self.queries.values())
+
+    def only(self, names: Iterable[str]) -> CompiledQueries:
+        """These queries alone, as though the others were not there."""
+        return replace(self, queries={name: self.queries[name] for name in names})
 
     def __getitem__(self, name: str) -> CompiledQuery:
         return self.queries[name]
@@ -68,9 +149,6 @@ class CompiledQueries(Mapping[str, CompiledQuery]):
 
     def __len__(self) -> int:
         return len(self.queries)
-
-    def __str__(self) -> str:
-        return self.explain()
 
 
 @overload
@@ -109,20 +187,23 @@ def compile(
     if isinstance(queries, str):
         program = read_program([Script("query", Source("<query>", queries))], known, base)
         if len(program.queries) != 1:
+            second = [definition.body.span for definition in program.queries.values()][1:2]
             raise PenstockError(
                 f"expected one query, found {len(program.queries)}",
+                span=second[0] if second else Span(len(queries), len(queries) + 1),
                 source=Source("<query>", queries),
                 hint="Give several queries as a mapping of names to texts.",
                 label="not-one-query",
             )
         return next(iter(compiled(program).queries.values()))
     scripts = [Script(name, Source(f"<{name}>", text)) for name, text in queries.items()]
-    return compiled(read_program(scripts, known, base))
+    with collection_paused():
+        return compiled(read_program(scripts, known, base))
 
 
 def compiled(program: Program) -> CompiledQueries:
     """A program's queries, compiled."""
-    plans = compile_program(program)
-    return CompiledQueries(
-        program.catalog, program.settings, {name: CompiledQuery(name, plan) for name, plan in plans.items()}
-    )
+    with collection_paused():
+        plans = compile_program(program)
+    queries = {name: CompiledQuery(name, plan, program.catalog, program.settings) for name, plan in plans.items()}
+    return CompiledQueries(program.catalog, program.settings, queries)

@@ -6,7 +6,6 @@ internal failure, 130 interrupted.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -15,13 +14,13 @@ from typing import Annotated
 import typer
 
 from penstock import __version__
-from penstock.api import CompiledQueries, compiled
+from penstock.api import FORMATS, KINDS, CompiledQueries, compiled
 from penstock.catalog import Catalog, load_catalog
 from penstock.compiler.program import Script, read_program
 from penstock.compiler.settings import Settings
-from penstock.grammar.errors import PenstockError, render
+from penstock.grammar.errors import PenstockError, did_you_mean, render
 from penstock.grammar.source import Source
-from penstock.project import QUERY_SUFFIX, find_project, scripts
+from penstock.project import find_project, scripts
 
 app = typer.Typer(
     name="penstock",
@@ -76,23 +75,28 @@ def explain(
     catalog: CatalogOption = None,
     query: Annotated[list[str] | None, typer.Option("--query", "-q", help="Only this query; may be repeated.")] = None,
     text: Annotated[str | None, typer.Option("--sql", "-e", help="Explain this SELECT instead of files.")] = None,
-    output: Annotated[str, typer.Option("--format", "-f", help="text or json.")] = "text",
+    kind: Annotated[str, typer.Option("--kind", "-k", help="logical, shared, physical or cost.")] = "logical",
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also show what each rule changed.")] = False,
+    output: Annotated[str, typer.Option("--format", "-f", help="text, json or mermaid.")] = "text",
 ) -> None:
-    """Show the logical plan of queries.
+    """Show the plans of queries: each one's own, the plan they share, what is run, or what it costs.
 
-    Examples:  penstock explain;  penstock explain --query hot;  penstock explain -e "SELECT * FROM Temperature"
+    Examples:  penstock explain;  penstock explain --query hot --kind cost;  penstock explain -k physical -f mermaid;
+    penstock explain -e "SELECT * FROM Temperature"
     """
-    if output not in ("text", "json"):
-        raise typer.BadParameter("give text or json", param_hint="--format")
+    if output not in FORMATS:
+        raise typer.BadParameter(f"give {' or '.join(FORMATS)}", param_hint="--format")
+    if kind not in KINDS:
+        raise typer.BadParameter(f"give {' or '.join(KINDS)}", param_hint="--kind")
     if text is not None and targets:
         raise typer.BadParameter("give either a SELECT or files", param_hint="--sql")
     result = _compile(targets, catalog) if text is None else _compile_text(text, catalog)
     chosen = list(result) if not query else [_known(name, result) for name in query]
-    if output == "json":
-        plans = [{"query": name, "logical": result[name].explain().splitlines()} for name in chosen]
-        typer.echo(json.dumps(plans, indent=2, ensure_ascii=False))
-    else:
-        typer.echo("\n\n".join(result[name].explain() for name in chosen))
+    if not chosen:
+        raise PenstockError(
+            "there is no query to explain", hint="Give a SELECT, or put one into queries/name.cql.", label="no-query"
+        )
+    typer.echo(result.only(chosen).explain(kind, verbose=verbose, format=output))
 
 
 def _known(name: str, result: CompiledQueries) -> str:
@@ -101,7 +105,7 @@ def _known(name: str, result: CompiledQueries) -> str:
             return known
     raise PenstockError(
         f"there is no query called '{name}'",
-        hint="There are " + (", ".join(result) or "none") + ".",
+        hint=did_you_mean(name, result) or "There are none.",
         label="unknown-query",
     )
 
@@ -117,11 +121,10 @@ def _compile(targets: list[Path] | None, catalog: Path | None) -> CompiledQuerie
         if catalog is not None:
             return compiled(read_program(scripts(project.query_files()), load_catalog(catalog), project.settings))
         return compiled(project.program())
-    files: list[Path] = []
-    for path in paths:
-        files += sorted(path.glob(f"*{QUERY_SUFFIX}")) if path.is_dir() else [path]
-    known, settings = _surroundings(files[0] if files else Path(), catalog)
-    return compiled(read_program(scripts(files), known, settings))
+    if any(path.is_dir() for path in paths):
+        raise typer.BadParameter("give one project's folder, or .cql files", param_hint="targets")
+    known, settings = _surroundings(paths[0], catalog)
+    return compiled(read_program(scripts(paths), known, settings))
 
 
 def _compile_text(text: str, catalog: Path | None) -> CompiledQueries:

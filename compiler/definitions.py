@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 from penstock.catalog import CatalogError, Column, Origin, Relation, SourceSpec, Statistics, Stream
@@ -37,7 +38,7 @@ def define(node: ast.CreateStream | ast.CreateRelation, source: Source) -> Strea
         )  # fmt: skip
     except PenstockError as error:
         for single in error.errors:
-            single.span = single.span or _place(node, single)
+            single.span = single.span or _place(node, single, source.text)
         raise error.located(source) from None
 
 
@@ -102,7 +103,7 @@ def _bad_statistic(message: str, node: ast.Statistic, total: str) -> PenstockErr
     )
 
 
-def _place(node: ast.CreateStream | ast.CreateRelation, error: PenstockError) -> Span:
+def _place(node: ast.CreateStream | ast.CreateRelation, error: PenstockError, text: str) -> Span:
     """The part of the statement that an error of the model is about."""
     at = error.at if isinstance(error, CatalogError) else ()
     if at[:1] == ("schema",) and len(at) > 1:
@@ -114,8 +115,12 @@ def _place(node: ast.CreateStream | ast.CreateRelation, error: PenstockError) ->
         return named[-1]
     if at == ("idle_timeout",) and isinstance(node, ast.CreateStream) and node.idle_timeout is not None:
         return node.idle_timeout.span
-    if error.label == "not-a-timestamp":
-        wrong = (node.timestamp,) if isinstance(node, ast.CreateStream) else (node.valid_from, node.valid_to)
-        name = str(wrong[int(at[-1]) if at[0] == "valid" else 0]).lower()
-        return next(d.span for d in node.columns if d.name.lower() == name)
-    return Span(node.span.start, min(node.span.end, node.columns[0].span.start - 1))
+    if at[:1] in (("timestamp",), ("valid",)) and error.label != "no-timestamp":
+        named_times = (node.timestamp,) if isinstance(node, ast.CreateStream) else (node.valid_from, node.valid_to)
+        name = re.escape(named_times[int(at[-1]) if at[0] == "valid" else 0] or "")
+        clauses = re.compile(rf"(?<!\w){name}(?!\w)", re.IGNORECASE)
+        found = [Span(*m.span()) for m in clauses.finditer(text, node.columns[-1].span.end, node.source.span.start)]
+        if found:
+            return found[-1]
+    head, _, _ = text[node.span.start : node.columns[0].span.start].rpartition("(")
+    return Span(node.span.start, node.span.start + len(head.rstrip()))

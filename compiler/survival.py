@@ -1,10 +1,10 @@
-"""How much of a stream is still wanted at an age."""
+"""How much of a stream is still wanted at an age, and how many pairs of rows match."""
 
 from __future__ import annotations
 
 from penstock.compiler.estimate import Estimates
 from penstock.compiler.scalar import comparison_of
-from penstock.compiler.shared import Chain, Wanted
+from penstock.compiler.shared import Chain, SharedJoin, Wanted
 
 _RANGES = ("<", "<=", ">", ">=")
 
@@ -30,3 +30,11 @@ def _accepted(wanted: Wanted, count: int, stream: str, estimates: Estimates) -> 
     one = estimates.selectivity(stream, wanted.conditions)
     nested = all(comparison_of(condition)[0] in _RANGES for condition in wanted.conditions)
     return one if nested else 1.0 - (1.0 - one) ** count
+
+
+def match_fraction(join: SharedJoin, estimates: Estimates) -> float:
+    """The fraction of all pairs of rows that agree in the keys."""
+    fraction = 1.0
+    for key in join.source.keys:
+        fraction /= max(estimates.distinct_of(join.source, part) for part in key.parts)
+    return fraction

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from penstock.compiler.cost import build_chain
-from penstock.compiler.logical import Join
 from penstock.compiler.rules.context import Context
 from penstock.compiler.shared import Chain, SharedPlan
-from penstock.compiler.survival import survival
+from penstock.compiler.survival import match_fraction, survival
 
 SECOND = 1_000_000
 
@@ -49,7 +48,7 @@ def _cheapest(chain: Chain, windows: list[int], plan: SharedPlan, context: Conte
         others = list(streams)
         others.remove(next(scan for scan in streams if scan.stream == chain.stream))
         rates |= {scan.stream: estimates.rate(scan.stream) for scan in others}
-        fewest = min(fewest, _match(join.source, context))
+        fewest = min(fewest, match_fraction(join, estimates))
     partners = [other for other in plan.chains if other.stream in rates and other.scope == chain.scope]
     total = sum(rates.values()) or 1.0
 
@@ -69,11 +68,3 @@ def _cheapest(chain: Chain, windows: list[int], plan: SharedPlan, context: Conte
     )
     exact = {window / SECOND: window for window in windows}
     return [exact[boundary] for boundary in built.boundaries[1:]]
-
-
-def _match(join: Join, context: Context) -> float:
-    """The fraction of all pairs of rows that agree in the keys."""
-    fraction = 1.0
-    for key in join.keys:
-        fraction /= max(context.estimates.distinct_of(join, part) for part in key.parts)
-    return fraction

@@ -1,4 +1,4 @@
-"""Plans as text: the same plan always gives the same text."""
+"""Logical plans as trees of text."""
 
 from __future__ import annotations
 
