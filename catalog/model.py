@@ -68,6 +68,9 @@ class Catalog:
 
     def with_entry(self, entry: Stream | Relation) -> Catalog:
         """This catalog and one entry more, whose name must be new."""
+        known = self.find(entry.name)
+        if known is not None:
+            raise_all(_duplicates((known, entry)))
         if isinstance(entry, Stream):
             return Catalog((*self.streams, entry), self.relations)
         return Catalog(self.streams, (*self.relations, entry))

@@ -37,9 +37,10 @@ def to_microseconds(number: str, unit: str) -> int:
     """The length of `number unit`; an error without a place if it is no duration."""
     micros = MICROSECONDS.get(unit.lower())
     if micros is None:
+        guess = did_you_mean(unit, MICROSECONDS) if len(unit) > 2 else ""
         raise PenstockError(
             f"unknown unit of time '{unit}'",
-            hint=f"{did_you_mean(unit, MICROSECONDS) if len(unit) > 2 else ''}\n{UNITS}".strip(),
+            hint=f"{guess}\n{UNITS}" if guess.endswith("?") else UNITS,
             label="unknown-unit",
         )
     if _NUMBER.fullmatch(number) is None:

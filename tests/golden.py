@@ -9,6 +9,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from penstock import CompiledQueries
+from penstock.api import compiled
+from penstock.catalog import load_catalog
+from penstock.compiler.program import Script, read_program
+from penstock.compiler.settings import Settings
+from penstock.grammar.source import Source
+
+CATALOG = load_catalog(Path(__file__).parent.parent / "catalog")
 SEPARATOR = "\n----\n"
 
 
@@ -25,3 +33,9 @@ def check_golden(path: Path, actual: str) -> None:
         path.write_text(f"{given.rstrip()}{SEPARATOR}{actual}", encoding="utf-8")
     else:
         assert actual == expected, f"{path.name} differs; PENSTOCK_UPDATE_GOLDEN=1 rewrites it"
+
+
+def compile_golden(path: Path) -> CompiledQueries:
+    """The input of a golden file, compiled as a script."""
+    script = Script(path.stem, Source(f"{path.stem}.cql", read_input(path)))
+    return compiled(read_program([script], CATALOG, Settings()))

@@ -7,21 +7,10 @@ from pathlib import Path
 import pytest
 
 import penstock
-from penstock.api import compiled
-from penstock.catalog import load_catalog
 from penstock.compiler.logical import Plan
-from penstock.compiler.program import Script, read_program
-from penstock.compiler.settings import Settings
-from penstock.grammar.source import Source
-from penstock.tests.golden import check_golden, read_input
+from penstock.tests.golden import check_golden, compile_golden
 
 GOLDEN = Path(__file__).parent / "golden"
-CATALOG = load_catalog(Path(__file__).parent.parent / "catalog")
-
-
-def _compiled(path: Path) -> penstock.CompiledQueries:
-    script = Script(path.stem, Source(f"{path.stem}.cql", read_input(path)))
-    return compiled(read_program([script], CATALOG, Settings()))
 
 
 def _nodes(plan: Plan) -> str:
@@ -36,7 +25,7 @@ def _nodes(plan: Plan) -> str:
 @pytest.mark.parametrize("path", sorted((GOLDEN / "bind").glob("*.txt")), ids=lambda path: path.stem)
 def test_bind(path: Path) -> None:
     try:
-        actual = "\n\n".join(_nodes(plan) for plan in _compiled(path).logical.values())
+        actual = "\n\n".join(_nodes(plan) for plan in compile_golden(path).logical.values())
     except penstock.PenstockError as error:
         actual = str(error)
     check_golden(path, actual)
@@ -44,5 +33,5 @@ def test_bind(path: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted((GOLDEN / "explain").glob("*.txt")), ids=lambda path: path.stem)
 def test_explain(path: Path) -> None:
-    check_golden(path, _compiled(path).explain())
-    assert _compiled(path).explain() == _compiled(path).explain()
+    check_golden(path, compile_golden(path).explain())
+    assert compile_golden(path).explain() == compile_golden(path).explain()

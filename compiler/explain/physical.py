@@ -42,8 +42,10 @@ def summary(operator: Operator) -> str:
             chain = operator.chain
             cuts = [age(chain, boundary) for boundary in chain.boundaries]
             scope = f" for {chain.scope} alone" if chain.scope else ""
+            if not chain.reach:
+                return f"pass {chain.stream} on{scope}"
             kind = "by reach" if chain.partitioned else "by age"
-            return f"keep {chain.stream}{scope}" + (f" {kind}: {listed(cuts, most=12)}" if len(cuts) > 1 else "")
+            return f"keep {chain.stream}{scope} {kind}: {listed(cuts, most=12)}"
         case Probe():
             return f"join {operator.join.name}"
         case Route():

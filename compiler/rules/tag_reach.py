@@ -11,6 +11,8 @@ from penstock.compiler.shared import Chain, Shape, SharedPlan, Template, Wanted
 
 Place = tuple[str, str, bool]
 """Whose state: scope, stream, and whether its windows count rows."""
+Selection = tuple[tuple[Scalar, ...], tuple[str, ...]]
+"""Conditions and the types of their parameters: `x < 5` and `x < 5.5` read alike and are not."""
 
 
 def tag_reach(plan: SharedPlan, context: Context) -> SharedPlan:
@@ -20,8 +22,7 @@ def tag_reach(plan: SharedPlan, context: Context) -> SharedPlan:
     checked again at every slice: it is tagged once with its reach, the longest window of any query whose
     selection accepts it. Under `pull-up` selections stay above the join, and every row reaches to the end.
     """
-    found: dict[Place, dict[tuple[Scalar, ...], dict[tuple[Constant, ...], int]]] = {}
-    types: dict[tuple[Scalar, ...], tuple[str, ...]] = {}
+    found: dict[Place, dict[Selection, dict[tuple[Constant, ...], int]]] = {}
     columns: dict[Place, set[str]] = {}
     names: dict[Place, tuple[str, ...]] = {}
     windows: dict[Place, set[int]] = {}
@@ -29,30 +30,27 @@ def tag_reach(plan: SharedPlan, context: Context) -> SharedPlan:
         shape = template.shape
         for position, scan in shape.streams:
             place = (shape.scope, scan.stream, shape.units[position] == "rows" and shape.keeps_state)
-            conditions, parameters, numbers = _selection(shape, position, scan.alias, scan.stream)
-            types[conditions] = parameters
-            reaches = found.setdefault(place, {}).setdefault(conditions, {})
+            selection, numbers = _selection(shape, position, scan.alias, scan.stream)
+            reaches = found.setdefault(place, {}).setdefault(selection, {})
             windows.setdefault(place, set()).update(_collect(template, position, numbers, reaches))
             columns.setdefault(place, {scan.timestamp}).update(_used(shape, scan.alias))
             names[place] = tuple(name for name, _ in scan.columns)
     chains = []
     for place in sorted(found):
         scope, stream, rows = place
-        wanted = _wanted(found[place], types, pull_up=context.settings.sharing == "pull-up")
+        wanted = _wanted(found[place], pull_up=context.settings.sharing == "pull-up")
         kept = tuple(name for name in names[place] if name in columns[place])
         chains.append(Chain(stream, kept, wanted, tuple(sorted(windows[place] - {0})), rows=rows, scope=scope))
     return replace(plan, chains=tuple(chains))
 
 
-def _selection(
-    shape: Shape, position: int, alias: str, stream: str
-) -> tuple[tuple[Scalar, ...], tuple[str, ...], list[int]]:
-    """The conditions on an input with parameters numbered from 1, their types, and the numbers they had before."""
+def _selection(shape: Shape, position: int, alias: str, stream: str) -> tuple[Selection, list[int]]:
+    """The conditions on an input with parameters numbered from 1, their types, and the places they had before."""
     conditions = shape.selections[position]
     used = sorted({int(ref.name[1:]) for c in conditions for ref in c.columns if ref.input == PARAMETERS})
     numbers = {ColumnRef(PARAMETERS, f"c{old}"): ColumnRef(PARAMETERS, f"c{new}") for new, old in enumerate(used, 1)}
     own = tuple(renamed(replaced(condition, numbers), {alias: stream}) for condition in conditions)
-    return own, tuple(shape.parameters[old - 1] for old in used), [old - 1 for old in used]
+    return (own, tuple(shape.parameters[old - 1] for old in used)), [old - 1 for old in used]
 
 
 def _collect(
@@ -79,21 +77,16 @@ def _used(shape: Shape, alias: str) -> Iterable[str]:
     return {ref.name for scalar in scalars for ref in scalar.columns if ref.input == alias}
 
 
-def _wanted(
-    found: dict[tuple[Scalar, ...], dict[tuple[Constant, ...], int]],
-    types: dict[tuple[Scalar, ...], tuple[str, ...]],
-    *,
-    pull_up: bool,
-) -> tuple[Wanted, ...]:
+def _wanted(found: dict[Selection, dict[tuple[Constant, ...], int]], *, pull_up: bool) -> tuple[Wanted, ...]:
     """Who wants rows, without those that want no more than what is wanted of every row anyway."""
-    always = max(found.get((), {}).values(), default=-1)
+    always = max(found.get(((), ()), {}).values(), default=-1)
     if pull_up:
         always = max(reach for reaches in found.values() for reach in reaches.values())
     wanted = [Wanted((), (), (((), always),))] if always >= 0 else []
-    for conditions in sorted(found, key=lambda conditions: [c.sql for c in conditions]):
-        rows = tuple(row for row in found[conditions].items() if row[1] > always)
+    for conditions, types in sorted(found, key=lambda selection: ([c.sql for c in selection[0]], selection[1])):
+        rows = tuple(row for row in found[conditions, types].items() if row[1] > always)
         if conditions and rows:
-            wanted.append(Wanted(conditions, types[conditions], tuple(sorted(rows, key=_order))))
+            wanted.append(Wanted(conditions, types, tuple(sorted(rows, key=_order))))
     return tuple(wanted)
 
 
