@@ -118,6 +118,7 @@ class Chain:
     """
 
     stream: str
+    timestamp: str
     columns: tuple[str, ...]
     wanted: tuple[Wanted, ...]
     windows: tuple[int, ...] = ()

@@ -20,7 +20,8 @@ from penstock.compiler.logical import (
 )
 from penstock.compiler.predicates import in_order
 from penstock.compiler.rules.context import Context, each_query
-from penstock.compiler.scalar import PARAMETERS, Scalar, renamed
+from penstock.compiler.rules.name_groups import with_named_groups
+from penstock.compiler.scalar import PARAMETERS, Scalar, folded, parametrised, renamed
 from penstock.compiler.shared import SharedPlan
 
 _MOST_NAMINGS = 120
@@ -31,7 +32,8 @@ def name_inputs(plan: SharedPlan, context: Context) -> SharedPlan:
     """An input is called after its stream, the second of the same stream `<stream>_2`, and inputs stand in that order.
 
     Which of two inputs of one stream is the first is decided by the plan that comes out: of all namings the
-    one whose text is first is taken, so that two spellings of one query are equal afterwards.
+    one whose text is first is taken, so that two spellings of one query are equal afterwards. Constants and windows
+    count last: queries that differ in nothing else are named alike.
     """
     return each_query(_query, plan)
 
@@ -41,7 +43,7 @@ def _query(query: Query) -> Query:
     namings = list(islice(_namings(scans), _MOST_NAMINGS))
     if len(namings) == 1:
         return _renamed(query, namings[0])
-    return min((_renamed(query, names) for names in namings), key=_text)
+    return min((_renamed(query, names) for names in namings), key=_rank)
 
 
 def _namings(scans: list[StreamScan | RelationScan]) -> Iterator[dict[str, str]]:
@@ -80,7 +82,7 @@ def _renamed(query: Query, names: dict[str, str]) -> Query:
         return query
 
     def scalar(expr: Scalar) -> Scalar:
-        return renamed(expr, names)
+        return folded(renamed(expr, names))  # which side of a comparison comes first depends on the names
 
     def columns(named: tuple[Named, ...]) -> tuple[Named, ...]:
         return tuple(Named(column.name, scalar(column.expr)) for column in named)
@@ -116,5 +118,21 @@ def _in_order(query: Query) -> bool:
     return all(list(join.inputs) == sorted(join.inputs, key=_place) for join in query.walk() if isinstance(join, Join))
 
 
-def _text(query: Query) -> str:
-    return "\n".join(node.describe() for node in query.walk() if isinstance(node, Plan))
+def _rank(query: Query) -> tuple[list[str], list[str]]:
+    nodes = [node for node in with_named_groups(query).walk() if isinstance(node, Plan)]
+    return [_without_constants(node) for node in nodes], [node.describe() for node in nodes]
+
+
+def _without_constants(node: Plan) -> str:
+    match node:
+        case StreamScan():
+            return f"{node.alias} {node.window is not None and node.window.rows}"
+        case Filter():
+            return _shapes(node.conditions)
+        case Join():
+            return f"{' and '.join(map(str, node.keys))} {_shapes(node.residual)}"
+    return node.describe()
+
+
+def _shapes(conditions: tuple[Scalar, ...]) -> str:
+    return " and ".join(sorted(parametrised(condition)[0].sql for condition in conditions))

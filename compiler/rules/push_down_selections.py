@@ -8,7 +8,7 @@ from dataclasses import replace
 from penstock.compiler.logical import Aggregate, Filter, Join, Key, Plan, Project, Query
 from penstock.compiler.predicates import in_order, merged_keys, split_conditions
 from penstock.compiler.rules.context import Context, each_query
-from penstock.compiler.scalar import ColumnRef, Scalar, equal, replaced
+from penstock.compiler.scalar import ColumnRef, Scalar, equal, folded, replaced
 from penstock.compiler.shared import SharedPlan
 
 _EXACT = ("tinyint", "smallint", "int", "bigint", "string", "boolean", "date", "timestamp")
@@ -41,7 +41,7 @@ def _below_project(plan: Plan) -> Plan:
     groups = {ColumnRef("", group.name): group.expr for group in aggregate.groups}
     early = [c for c in having if c.columns and all(ref in groups and groups[ref].is_column for ref in c.columns)]
     refs = {ref: next(iter(expr.columns)) for ref, expr in groups.items() if expr.is_column}
-    below = _below_grouping(aggregate.input, [replaced(condition, refs) for condition in early])
+    below = _below_grouping(aggregate.input, [folded(replaced(condition, refs)) for condition in early])
     if below is aggregate.input:
         return plan
     changed: Plan = replace(aggregate, input=below)
@@ -90,10 +90,11 @@ def _one_part_each(keys: tuple[Key, ...]) -> tuple[tuple[Key, ...], list[Scalar]
 def _implied(selections: tuple[Scalar, ...], keys: tuple[Key, ...]) -> Iterable[Scalar]:
     """Selections on a key's column, as they hold for the columns of the other inputs."""
     for key in keys:
-        if any(not part.is_column or part.type not in _EXACT for part in key.parts):
-            continue
+        types = {part.type for part in key.parts}
+        if len(types) > 1 or not types <= set(_EXACT) or not all(part.is_column for part in key.parts):
+            continue  # of another type, the same expression may mean something else
         refs = [next(iter(part.columns)) for part in key.parts]
         for selection in selections:
             for ref in refs:
                 if selection.columns == {ref}:
-                    yield from (replaced(selection, {ref: other}) for other in refs if other != ref)
+                    yield from (folded(replaced(selection, {ref: other})) for other in refs if other != ref)

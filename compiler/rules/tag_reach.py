@@ -26,6 +26,7 @@ def tag_reach(plan: SharedPlan, context: Context) -> SharedPlan:
     columns: dict[Place, set[str]] = {}
     names: dict[Place, tuple[str, ...]] = {}
     windows: dict[Place, set[int]] = {}
+    times: dict[Place, str] = {}
     for template in plan.templates:
         shape = template.shape
         for position, scan in shape.streams:
@@ -34,13 +35,15 @@ def tag_reach(plan: SharedPlan, context: Context) -> SharedPlan:
             reaches = found.setdefault(place, {}).setdefault(selection, {})
             windows.setdefault(place, set()).update(_collect(template, position, numbers, reaches))
             columns.setdefault(place, {scan.timestamp}).update(_used(shape, scan.alias))
+            times[place] = scan.timestamp
             names[place] = tuple(name for name, _ in scan.columns)
     chains = []
     for place in sorted(found):
         scope, stream, rows = place
         wanted = _wanted(found[place], pull_up=context.settings.sharing == "pull-up")
         kept = tuple(name for name in names[place] if name in columns[place])
-        chains.append(Chain(stream, kept, wanted, tuple(sorted(windows[place] - {0})), rows=rows, scope=scope))
+        own = tuple(sorted(windows[place] - {0}))
+        chains.append(Chain(stream, times[place], kept, wanted, own, rows=rows, scope=scope))
     return replace(plan, chains=tuple(chains))
 
 

@@ -8,6 +8,7 @@ is NULL), so it is not used.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from operator import add, eq, ge, gt, le, lt, mul, ne, sub
 
@@ -31,6 +32,7 @@ _OPPOSITE: dict[type[exp.Expr], type[exp.Expr]] = {
 }  # fmt: skip
 _ARITHMETIC: dict[type[exp.Expr], Callable[[float, float], float]] = {exp.Add: add, exp.Sub: sub, exp.Mul: mul}
 _BITS = {"int": 31, "bigint": 63}
+_CONSTANT = re.compile(r"'(?:[^'\\]|\\.)*'|\b\d[\w.]*")
 
 
 class _Unknown:
@@ -113,11 +115,15 @@ def _comparison(tree: exp.Expr) -> exp.Expr:
         return _null(tree)
     if not isinstance(left, _Unknown) and not isinstance(right, _Unknown):
         return tree if null_safe or _family(left) != _family(right) else _boolean(_COMPARE[type(tree)](left, right))
-    swap = _is_constant(tree.this) and not _is_constant(tree.expression)
-    same = _is_constant(tree.this) == _is_constant(tree.expression)
-    if swap or (same and _text(tree.expression) < _text(tree.this)):
-        return typed(_MIRRORED[type(tree)](this=tree.expression, expression=tree.this), "boolean")
+    mirrored = _MIRRORED[type(tree)]
+    if _side_order(tree.expression, mirrored) < _side_order(tree.this, type(tree)):
+        return typed(mirrored(this=tree.expression, expression=tree.this), "boolean")
     return tree
+
+
+def _side_order(first: exp.Expr, kind: type[exp.Expr]) -> tuple[bool, str, bool]:
+    """Where a comparison stands that has this on its left: constants go right, the rest is in order of its text."""
+    return _is_constant(first), _text(first), kind in (exp.GT, exp.GTE)
 
 
 def _between(tree: exp.Expr) -> exp.Expr:
@@ -207,7 +213,7 @@ def _one_bound_each(kind: type[exp.Expr], parts: dict[str, exp.Expr]) -> list[ex
             dropped.add(text if tightness <= known[0] else known[1])
         if known is None or tightness > known[0]:
             best[key] = (tightness, text)
-    return [parts[text] for text in sorted(parts) if text not in dropped]
+    return [parts[text] for text in sorted(parts, key=_order) if text not in dropped]
 
 
 def _common(kind: type[exp.Expr], parts: list[exp.Expr]) -> exp.Expr | None:
@@ -237,6 +243,11 @@ def _joined(kind: type[exp.Expr], parts: list[exp.Expr]) -> exp.Expr:
 
 def _text(tree: exp.Expr) -> str:
     return write(parenthesised(tree.copy()))
+
+
+def _order(text: str) -> tuple[str, str]:
+    """Constants count last, so that conditions that differ in them only are alike afterwards."""
+    return _CONSTANT.sub("?", text), text
 
 
 def _child(tree: exp.Expr) -> exp.Expr:

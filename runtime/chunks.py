@@ -1,0 +1,69 @@
+"""Chunks: immutable pieces of a stream's kept rows, and what is known of them without reading them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Rows of a chain in one folder of Parquet files; times are microseconds since the epoch.
+
+    `reaches` says how many rows reach beyond each of a few ages, ascending.
+    """
+
+    path: str
+    low: int
+    high: int
+    rows: int
+    reach: int
+    reaches: tuple[tuple[int, int], ...] = ()
+
+    def to_data(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return asdict(self)
+
+    @staticmethod
+    def of(data: dict[str, Any]) -> Chunk:
+        """From JSON."""
+        reaches = tuple((int(age), int(count)) for age, count in data["reaches"])
+        return Chunk(data["path"], data["low"], data["high"], data["rows"], data["reach"], reaches)
+
+    def is_dead(self, horizon: int) -> bool:
+        """Whether no row can be part of a result any more when every row to come is at `horizon` or later."""
+        return horizon >= self.high + self.reach
+
+    def dead_rows(self, horizon: int) -> float:
+        """About how many rows are past their reach, as though rows were spread evenly over time."""
+        counts = [self.rows, *(count for _, count in self.reaches)]
+        ages = [*(age for age, _ in self.reaches), self.reach]
+        dead = 0.0
+        for age, more, fewer in zip(ages, counts, [*counts[1:], 0], strict=True):
+            span = max(1, self.high - self.low)
+            dead += (more - fewer) * min(1.0, max(0.0, (horizon - age - self.low) / span))
+        return dead
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What one batch of a stream brought: counts, times, and a chunk for each chain that wants some of it."""
+
+    stream: str
+    number: int
+    rows: int
+    late: int
+    unreadable: int
+    low: int | None
+    high: int | None
+    chunks: tuple[tuple[str, Chunk], ...]
+
+    def to_data(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {**asdict(self), "chunks": {chain: chunk.to_data() for chain, chunk in self.chunks}}
+
+    @staticmethod
+    def of(data: dict[str, Any]) -> Batch:
+        """From JSON."""
+        chunks = tuple((chain, Chunk.of(chunk)) for chain, chunk in data["chunks"].items())
+        return Batch(**{**data, "chunks": chunks})

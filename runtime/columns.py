@@ -1,0 +1,50 @@
+"""How columns are called in Spark: the column Value of the input Temperature is `Temperature.Value`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, datetime
+
+from penstock.compiler.scalar import ColumnRef, Scalar, replaced
+
+TIME = "_ts"
+"""An input's event time in microseconds, and, in results, the time of the result."""
+REACH = "_reach"
+"""How far down the chain a row goes, in microseconds."""
+QUERY = "_query"
+
+
+def quoted(name: str) -> str:
+    """A column's name as Spark SQL."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def column(alias: str, name: str) -> str:
+    """The name of an input's column."""
+    return f"{alias}.{name}"
+
+
+def flat_sql(scalar: Scalar, names: dict[ColumnRef, ColumnRef] | None = None) -> str:
+    """A scalar's Spark SQL, over columns called after their inputs, or as `names` says."""
+    own = {ref: ColumnRef("", column(*ref)) for ref in scalar.columns if ref.input}
+    return replaced(scalar, {**own, **(names or {})}).sql
+
+
+def all_of(conditions: Iterable[str]) -> str:
+    """Conditions that must all hold."""
+    return " AND ".join(f"({condition})" for condition in conditions) or "TRUE"
+
+
+def literal(value: object) -> str:
+    """A constant as Spark SQL."""
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, datetime):
+        return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
+    if isinstance(value, date):
+        return f"DATE '{value.isoformat()}'"
+    if isinstance(value, str):
+        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    if isinstance(value, float):
+        return f"{value!r}D" if "e" not in repr(value) else f"CAST({value!r} AS DOUBLE)"
+    return str(value)

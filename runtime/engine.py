@@ -1,0 +1,462 @@
+"""The engine: takes batches, makes steps, keeps the state, and goes on where an earlier run ended."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from pathlib import Path
+from urllib.parse import quote
+
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+
+from penstock.catalog import Catalog, Stream
+from penstock.compiler.logical import StreamScan
+from penstock.compiler.physical import KeepChain, Operator, PhysicalPlan, Probe
+from penstock.compiler.shared import Chain
+from penstock.grammar.errors import PenstockError
+from penstock.runtime.chunks import Batch, Chunk
+from penstock.runtime.columns import QUERY, REACH, quoted
+from penstock.runtime.faults import reached
+from penstock.runtime.ingest import Ingest
+from penstock.runtime.log import Log, State, StreamState
+from penstock.runtime.probe import Rows, combinations, read_chunks
+from penstock.runtime.propagate import Merge, due, merged
+from penstock.runtime.reach import constant_reach
+from penstock.runtime.results import Results, result_groups
+from penstock.runtime.route import Columns, Target, is_uniform, routed
+from penstock.runtime.sources import explained, explanation, read_stream
+from penstock.runtime.storage import Storage
+
+_MOST_PENDING = 3
+"""So many batches of a stream wait to be taken before the stream is held back."""
+_MOST_COUNTED = 64
+"""Results are counted by query in the step itself for at most so many queries."""
+
+
+@dataclass
+class StepReport:
+    """What a step did."""
+
+    step: int
+    seconds: float
+    rows: dict[str, int]
+    results: int
+    by_query: dict[str, int]
+    waited: dict[str, float] = field(default_factory=dict)
+
+
+class Engine:
+    """One physical plan over one state folder."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        plan: PhysicalPlan,
+        catalog: Catalog,
+        folder: str,
+        *,
+        root: Path | None = None,
+        step_rows: int = 1_000_000,
+        on_step: Callable[[StepReport], None] | None = None,
+    ) -> None:
+        self.spark = spark
+        self.plan = plan
+        self.catalog = catalog
+        self.root = root
+        self.storage = Storage(spark, folder)
+        self.results = Results(spark, self.storage)
+        self.log = Log(self.storage)
+        self._step_rows = step_rows
+        self._on_step = on_step
+        self._keepers = {op.id: op for op in plan.of_kind(KeepChain) if isinstance(op, KeepChain)}
+        self._probes = [op for op in plan.of_kind(Probe) if isinstance(op, Probe)]
+        self._groups = result_groups(plan)
+        self._streams = sorted({keeper.chain.stream for keeper in self._keepers.values()})
+        self._news = threading.Condition()
+        self._pending: dict[str, deque[Batch]] = {}
+        self._queries: dict[str, StreamingQuery] = {}
+        self._stopping = threading.Event()
+        self._background = ThreadPoolExecutor(1, thread_name_prefix="penstock-merge")
+        self._merge: Future[tuple[Merge, Chunk | None]] | None = None
+        self._result_merge: Future[tuple[list[str], str]] | None = None
+        self._dead: list[str] = []
+        self.state = State()
+        self._ingests: dict[str, Ingest] = {}
+
+    # Opening: go on where the last run ended
+
+    def open(self) -> None:
+        """Read the log, tidy up after an interrupted run, and redo the step it was in."""
+        self.state = self.log.last()
+        self.results.clean(self.state)
+        for name in self._streams:
+            known = self.state.streams.get(name, StreamState())
+            chains = tuple(keeper for keeper in self._keepers.values() if keeper.chain.stream == name)
+            ingest = Ingest(self._stream(name), chains, self.storage, known.high, known.floor)
+            waiting = ingest.noted(after=known.batch)
+            for batch in waiting:
+                if batch.high is not None:
+                    ingest.high = batch.high if ingest.high is None else max(ingest.high, batch.high)
+            self._ingests[name] = ingest
+            self._pending[name] = deque(waiting)
+        self._clean_chunks()
+        begun = self.log.begun(self.state.step + 1)
+        if begun is not None:
+            taken = {
+                name: [self._pending[name].popleft() for _ in numbers]
+                for name, numbers in begun.items()
+                if name in self._pending
+            }
+            self._step(taken)
+
+    def _stream(self, name: str) -> Stream:
+        entry = self.catalog.find(name)
+        if not isinstance(entry, Stream):
+            raise PenstockError(
+                f"{name} is not a stream of the catalog",
+                hint="Queries over other queries do not run yet.",
+                label="not-a-stream",
+            )
+        return entry
+
+    def _clean_chunks(self) -> None:
+        """Remove chunks that neither the state nor a waiting batch knows."""
+        known = {chunk.path for chunks in self.state.chains.values() for chunk in chunks}
+        known |= {chunk.path for batches in self._pending.values() for batch in batches for _, chunk in batch.chunks}
+        for name in self._streams:
+            folder = self._ingests[name].folder
+            for chain in self.storage.names(folder):
+                if chain.endswith(".json"):
+                    if int(chain[1:-5]) <= self.state.streams.get(name, StreamState()).batch:
+                        self.storage.delete(f"{folder}/{chain}")
+                    continue
+                for chunk in self.storage.names(f"{folder}/{chain}"):
+                    if f"{folder}/{chain}/{chunk}" not in known:
+                        self.storage.delete(f"{folder}/{chain}/{chunk}")
+
+    # Reading the streams
+
+    def start(self, *, once: bool) -> None:
+        """Begin to read every stream: what is there now, or for as long as the run goes on."""
+        for name in self._streams:
+            self._queries[name] = self._start(name, once)
+
+    def _start(self, name: str, once: bool) -> StreamingQuery:
+        stream = self._stream(name)
+        rows = read_stream(self.spark, stream, self.root)
+        writer = rows.writeStream.foreachBatch(self._taker(name)).queryName(f"penstock {name}")
+        writer = writer.option("checkpointLocation", self.storage.path("checkpoints", quote(name, safe="")))
+        writer = writer.trigger(availableNow=True) if once else writer.trigger(processingTime="0 seconds")
+        assert stream.source is not None
+        return explained(f"the stream {name}", stream.source, writer.start)
+
+    def _taker(self, name: str) -> Callable[[DataFrame, int], None]:
+        def take(rows: DataFrame, number: int) -> None:
+            with self._news:
+                last = self._pending[name][-1].number if self._pending[name] else -1
+                known = max(last, self.state.streams.get(name, StreamState()).batch)
+            if number <= known or self._stopping.is_set():
+                if number > known:
+                    raise _Stopped
+                return
+            batch = self._ingests[name].take(rows, number)
+            with self._news:
+                self._pending[name].append(batch)
+                self._news.notify_all()
+                while self._held_back(name) and not self._stopping.is_set():
+                    self._news.wait(1.0)
+
+        return take
+
+    def _held_back(self, name: str) -> bool:
+        waiting = self._pending[name]
+        rows = sum(batch.rows for batch in waiting)
+        return len(waiting) >= _MOST_PENDING and (rows >= self._step_rows or len(waiting) >= 64)
+
+    # Running
+
+    def run(self, *, until: Callable[[], bool] = lambda: False) -> None:
+        """Make steps until the streams have ended, or until told to stop."""
+        while not until():
+            taken = self._next()
+            if taken is None:
+                return
+            if taken:
+                self._step(taken)
+
+    def _next(self) -> dict[str, list[Batch]] | None:
+        """The batches of the next step, in the order of event time; None when there will be no more."""
+        with self._news:
+            self._check_streams()
+            if not any(self._pending.values()):
+                if all(not query.isActive for query in self._queries.values()):
+                    return None if not any(self._pending.values()) else {}
+                self._news.wait(0.05)
+                return {}
+            if not self._aligned():
+                self._news.wait(0.02)
+                return {}
+            return self._take()
+
+    def _take(self) -> dict[str, list[Batch]]:
+        taken: dict[str, list[Batch]] = {}
+        rows = 0
+        while True:
+            heads = {name: waiting[0] for name, waiting in self._pending.items() if waiting}
+            if not heads:
+                break
+            name = min(heads, key=lambda name: (_low(heads[name]), name))
+            size = heads[name].rows
+            if taken and rows + size > self._step_rows:
+                break
+            taken.setdefault(name, []).append(self._pending[name].popleft())
+            rows += size
+            if not self._pending[name] and self._is_behind(name):
+                break  # more of it may come that is older than what the others have
+        self._news.notify_all()
+        return taken
+
+    def _aligned(self) -> bool:
+        """Whether no stream that has rows waiting would run ahead of one whose rows are about to come."""
+        return not any(not waiting and self._is_behind(name) for name, waiting in self._pending.items())
+
+    def _is_behind(self, name: str) -> bool:
+        query = self._queries.get(name)
+        if query is None or not query.isActive:
+            return False
+        status = query.status
+        return bool(status["isDataAvailable"] or (status["isTriggerActive"] and "Waiting" not in status["message"]))
+
+    def _check_streams(self) -> None:
+        for name, query in self._queries.items():
+            error = query.exception()
+            if error is not None and not self._stopping.is_set():
+                source = self._stream(name).source
+                assert source is not None
+                raise explanation(f"the stream {name}", source, error) from error
+
+    def stop(self) -> None:
+        """Stop reading; what was read stays for the next run."""
+        self._stopping.set()
+        with self._news:
+            self._news.notify_all()
+        for query in self._queries.values():
+            query.stop()
+        self._background.shutdown(wait=True)
+
+    # A step
+
+    def _step(self, taken: dict[str, list[Batch]]) -> None:
+        began = time.perf_counter()
+        number = self.state.step + 1
+        self.log.begin(number, {name: [batch.number for batch in batches] for name, batches in taken.items()})
+        reached("step-begun")
+        new: dict[str, list[Chunk]] = {}
+        for batches in taken.values():
+            for batch in batches:
+                for chain, chunk in batch.chunks:
+                    new.setdefault(chain, []).append(chunk)
+        shown, counts = self._write_results(number, new)
+        state = self._after(taken, new, number, shown)
+        self.log.commit(state)
+        self.state = state
+        reached("step-committed")
+        for name, batches in taken.items():
+            for batch in batches:
+                self._ingests[name].forget(batch.number)
+        self._tidy()
+        if self._on_step is not None:
+            rows = {name: sum(batch.rows for batch in batches) for name, batches in taken.items()}
+            total = counts.pop("", 0)
+            self._on_step(StepReport(number, time.perf_counter() - began, rows, total, counts))
+
+    def _write_results(self, number: int, new: dict[str, list[Chunk]]) -> tuple[list[str], dict[str, int]]:
+        """Compute and show the results of a step; the folders, and the number of results by query and in all."""
+        staged, counts = [], {"": 0}
+        for group, (columns, targets) in enumerate(self._groups):
+            rows = self._result_rows(columns, targets, new)
+            if rows is None:
+                continue
+            queries = [member.query for target in targets for member in target.members]
+            named = queries if len(queries) <= _MOST_COUNTED else []
+            seen = Observation()
+            observed = rows.observe(
+                seen,
+                F.count(F.lit(1)).alias("all"),
+                *(
+                    F.coalesce(F.sum(F.when(F.col(QUERY) == query, 1)), F.lit(0)).alias(f"q{i}")
+                    for i, query in enumerate(named)
+                ),
+            )
+            self.results.stage(observed, number, group)
+            found = seen.get
+            counts[""] += found["all"]
+            counts |= {query: found[f"q{i}"] for i, query in enumerate(named)}
+            if found["all"]:
+                staged.append(group)
+        reached("results-staged")
+        shown = [self.results.show(number, group) for group in staged]
+        reached("results-moved")
+        return shown, counts
+
+    def _result_rows(self, columns: Columns, targets: list[Target], new: dict[str, list[Chunk]]) -> DataFrame | None:
+        branches = []
+        for probe in self._probes:
+            own = tuple(t for t in targets if (t.shape.scope, t.shape.source) == (probe.join.scope, probe.join.source))
+            if not own:
+                continue
+            rows = combinations(self.spark, probe.join, self._rows_of(probe, new), uniform=is_uniform(own))
+            if rows is not None:
+                branches.append(routed(self.spark, rows, own, columns))
+        for keeper in self._keepers.values():
+            chunks = tuple(new.get(keeper.id, ()))
+            own = tuple(t for t in targets if _is_over(t, keeper.chain))
+            if own and chunks:
+                alias = own[0].shape.inputs[0].alias
+                rows = read_chunks(self.spark, self._rows(keeper, new), chunks, alias)
+                branches.append(routed(self.spark, rows, own, columns))
+        return reduce(DataFrame.unionByName, branches) if branches else None
+
+    def _rows_of(self, probe: Probe, new: dict[str, list[Chunk]]) -> Callable[[StreamScan], Rows]:
+        keepers = {
+            keeper.chain.stream: keeper
+            for keeper in self._keepers.values()
+            if keeper.chain.scope == probe.join.scope and not keeper.chain.rows
+        }
+        return lambda scan: self._rows(keepers[scan.stream], new)
+
+    def _rows(self, keeper: KeepChain, new: dict[str, list[Chunk]]) -> Rows:
+        kept = self.state.chains.get(keeper.id, ())
+        return Rows(keeper.chain, self._schema(keeper.chain), tuple(new.get(keeper.id, ())), kept)
+
+    def _schema(self, chain: Chain) -> str:
+        types = {column.name: column.type for column in self._stream(chain.stream).columns}
+        fields = [f"{quoted(name)} {types[name]}" for name in chain.columns]
+        return ", ".join([*fields, f"{REACH} bigint"] if constant_reach(chain) is None else fields)
+
+    # After a step
+
+    def _after(
+        self, taken: dict[str, list[Batch]], new: dict[str, list[Chunk]], number: int, shown: list[str]
+    ) -> State:
+        """What is true when a step is done."""
+        streams = dict(self.state.streams)
+        for name, batches in taken.items():
+            known = streams.get(name, StreamState())
+            highs = [batch.high for batch in batches if batch.high is not None]
+            highs += [] if known.high is None else [known.high]
+            streams[name] = replace(
+                known,
+                batch=batches[-1].number,
+                high=max(highs, default=None),
+                rows=known.rows + sum(batch.rows for batch in batches),
+                late=known.late + sum(batch.late for batch in batches),
+                unreadable=known.unreadable + sum(batch.unreadable for batch in batches),
+            )
+        chains = dict(self.state.chains)
+        for chain, keeper in self._keepers.items():
+            chunks = [*chains.get(chain, ()), *new.get(chain, ())]
+            horizon = self._horizon(keeper.chain, streams)
+            live = [c for c in chunks if c.reach > 0 and not (horizon is not None and c.is_dead(horizon))]
+            self._dead += [chunk.path for chunk in chunks if chunk not in live]
+            chains[chain] = tuple(live)
+        results = [*self.state.results, *shown]
+        chains, results = self._merged_meanwhile(chains, results)
+        return State(number, self.fingerprint, streams, chains, tuple(results))
+
+    def _horizon(self, chain: Chain, streams: dict[str, StreamState]) -> int | None:
+        """The time before which no row will come that could meet a row of this chain."""
+        partners: set[str] = set()
+        for probe in self._probes:
+            names = [scan.stream for scan in probe.join.streams]
+            if chain.stream in names and probe.join.scope == chain.scope:
+                names.remove(chain.stream)
+                partners |= set(names)
+        marks = []
+        for name in partners:
+            known = streams.get(name, StreamState())
+            if known.high is None:
+                return None
+            marks.append(max(known.high - self._stream(name).lateness, known.floor or known.high - 2**62))
+        return min(marks, default=None)
+
+    def _merged_meanwhile(
+        self, chains: dict[str, tuple[Chunk, ...]], results: list[str]
+    ) -> tuple[dict[str, tuple[Chunk, ...]], list[str]]:
+        """Put in place what the background has merged, if what it merged is still there."""
+        self._replaced: list[str] = []
+        if self._merge is not None and self._merge.done():
+            merge, chunk = self._merge.result()
+            self._merge = None
+            paths = {old.path for old in merge.chunks}
+            present = chains.get(merge.chain, ())
+            if paths <= {old.path for old in present}:
+                kept = [old for old in present if old.path not in paths]
+                chains = {**chains, merge.chain: tuple([*kept, chunk] if chunk is not None else kept)}
+                self._dead += list(paths)
+            elif chunk is not None:
+                self._dead.append(chunk.path)
+        if self._result_merge is not None and self._result_merge.done():
+            names, name = self._result_merge.result()
+            self._result_merge = None
+            self.results.swap(names, name)
+            results = [name, *(old for old in results if old not in names)]
+            self._replaced = names
+        return chains, results
+
+    def _tidy(self) -> None:
+        """After a commit: remove what nobody needs any more, and look for something to merge."""
+        self.results.forget(self._replaced)
+        busy = self._merge is not None
+        if not busy:
+            for path in self._dead:
+                self.storage.delete(path)
+            self._dead.clear()
+            self._start_merge()
+        if self._result_merge is None and (names := self.results.due(self.state)):
+            self._result_merge = self._background.submit(lambda: (names, self.results.merge(names)))
+
+    def _start_merge(self) -> None:
+        for chain, keeper in self._keepers.items():
+            chunks = self.state.chains.get(chain, ())
+            merge = due(chain, keeper.chain, chunks, self._horizon(keeper.chain, self.state.streams))
+            if merge is not None:
+                self._merge = self._background.submit(self._run_merge, merge, keeper)
+                return
+
+    def _run_merge(self, merge: Merge, keeper: KeepChain) -> tuple[Merge, Chunk | None]:
+        path = f"{self._ingests[keeper.chain.stream].folder}/{keeper.id}/m{self.state.step:010}"
+        return merge, merged(self.spark, merge, keeper.chain, self._schema(keeper.chain), path)
+
+    @property
+    def fingerprint(self) -> str:
+        """What the state was made for."""
+        return ",".join(sorted(_identity(operator) for operator in self.plan.operators))
+
+
+class _Stopped(Exception):
+    """Raised into a stream's reader to end it without taking its batch."""
+
+
+def _identity(operator: Operator) -> str:
+    return operator.id
+
+
+def _is_over(target: Target, chain: Chain) -> bool:
+    """Whether a template takes the rows of a chain as they come, without a join."""
+    shape = target.shape
+    if len(shape.inputs) != 1 or shape.scope != chain.scope:
+        return False
+    scan = shape.inputs[0]
+    return isinstance(scan, StreamScan) and scan.stream == chain.stream
+
+
+def _low(batch: Batch) -> int:
+    return batch.low if batch.low is not None else -(2**62)

@@ -1,0 +1,58 @@
+"""One process for each state folder."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TextIO
+
+from penstock.grammar.errors import PenstockError
+
+
+class Lock:
+    """Held while a run goes on; the system frees it when the process ends, however it ends."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._path = folder / "lock"
+        self._file: TextIO | None = None
+
+    def acquire(self) -> None:
+        """Take it, or say who has it."""
+        file = self._path.open("a+", encoding="utf-8")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.seek(0)
+            holder = _holder(file.read())
+            file.close()
+            raise PenstockError(
+                f"the state folder {self._path.parent} is in use by {holder}",
+                hint="Stop that run, or use another state folder.",
+                label="busy-state",
+            ) from None
+        file.seek(0)
+        file.truncate()
+        since = datetime.now(UTC).isoformat(timespec="seconds")
+        json.dump({"process": os.getpid(), "host": socket.gethostname(), "since": since}, file)
+        file.flush()
+        self._file = file
+
+    def release(self) -> None:
+        """Give it back."""
+        if self._file is not None:
+            self._file.truncate(0)
+            self._file.close()
+            self._file = None
+
+
+def _holder(text: str) -> str:
+    try:
+        found = json.loads(text)
+        return f"process {found['process']} on {found['host']}, since {found['since']}"
+    except (ValueError, KeyError):
+        return "another process"

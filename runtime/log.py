@@ -1,0 +1,106 @@
+"""The log: what a step takes, and what is true after it.
+
+A step is one entry when it begins, naming the batches it takes, and one when it is done, holding everything there is
+to know: the chunks of every chain, how far every stream has been read. The last one is the state of the run.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from penstock.runtime.chunks import Chunk
+from penstock.runtime.storage import Storage
+
+FORMAT = 1
+_KEPT = 3
+
+
+@dataclass(frozen=True)
+class StreamState:
+    """How far a stream has been taken: the last batch, the largest event time, and counts of rows."""
+
+    batch: int = -1
+    high: int | None = None
+    floor: int | None = None
+    rows: int = 0
+    late: int = 0
+    unreadable: int = 0
+
+
+@dataclass(frozen=True)
+class State:
+    """What is true after a step."""
+
+    step: int = 0
+    plan: str = ""
+    streams: dict[str, StreamState] = field(default_factory=dict)
+    chains: dict[str, tuple[Chunk, ...]] = field(default_factory=dict)
+    results: tuple[str, ...] = ()
+    """The folders of results that count."""
+
+    def to_data(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            "format": FORMAT,
+            "step": self.step,
+            "plan": self.plan,
+            "streams": {name: vars(stream) for name, stream in self.streams.items()},
+            "chains": {chain: [chunk.to_data() for chunk in chunks] for chain, chunks in self.chains.items()},
+            "results": list(self.results),
+        }
+
+    @staticmethod
+    def of(data: dict[str, Any]) -> State:
+        """From JSON."""
+        return State(
+            data["step"],
+            data["plan"],
+            {name: StreamState(**stream) for name, stream in data["streams"].items()},
+            {chain: tuple(map(Chunk.of, chunks)) for chain, chunks in data["chains"].items()},
+            tuple(data["results"]),
+        )
+
+
+class Log:
+    """Begins and ends of steps, as files."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._folder = storage.path("log")
+
+    def last(self) -> State:
+        """The state after the last step that was done; an empty one before the first."""
+        done = [name for name in self._storage.names(self._folder) if name.endswith(".done.json")]
+        if not done:
+            return State()
+        return State.of(json.loads(self._storage.read(f"{self._folder}/{done[-1]}")))
+
+    def begun(self, step: int) -> dict[str, list[int]] | None:
+        """The batches that a step took when it began; None if it never did."""
+        path = self._name(step, "begun")
+        if not self._storage.exists(path):
+            return None
+        found: dict[str, list[int]] = json.loads(self._storage.read(path))["batches"]
+        return found
+
+    def begin(self, step: int, batches: dict[str, list[int]]) -> None:
+        """Note what a step takes, before it does anything."""
+        self._storage.write(self._name(step, "begun"), json.dumps({"step": step, "batches": batches}))
+
+    def commit(self, state: State) -> None:
+        """Note that a step is done; entries that no restart needs are removed."""
+        self._storage.write(self._name(state.step, "done"), json.dumps(state.to_data()))
+        if state.step > _KEPT:
+            for kind in ("begun", "done"):
+                self._storage.delete(self._name(state.step - _KEPT, kind))
+
+    def _name(self, step: int, kind: str) -> str:
+        return f"{self._folder}/{step:010}.{kind}.json"
+
+
+def with_stream(state: State, name: str, **changes: Any) -> State:
+    """The state with one stream's changed."""
+    changed = replace(state.streams.get(name, StreamState()), **changes)
+    return replace(state, streams={**state.streams, name: changed})

@@ -1,0 +1,87 @@
+"""Propagation: chunks that have aged are merged and rid of the rows that nobody wants any more."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from pyspark.sql import Observation, SparkSession
+from pyspark.sql import functions as F
+
+from penstock.compiler.shared import Chain
+from penstock.runtime.chunks import Chunk
+from penstock.runtime.columns import REACH, quoted
+from penstock.runtime.faults import reached
+from penstock.runtime.reach import constant_reach
+
+_FAN_IN = 4
+"""So many neighbours of about the same size become one."""
+_SPANS = 12
+"""A chunk spans at most this part of its chain's reach, so that what it holds beyond it stays little."""
+_WASTE = 0.08
+"""Above this part of dead rows in a chain, the chunks that have most of them are written anew."""
+
+
+@dataclass(frozen=True)
+class Merge:
+    """Chunks of a chain that are to become one, without the rows that are dead at the horizon."""
+
+    chain: str
+    chunks: tuple[Chunk, ...]
+    horizon: int | None
+
+
+def due(chain_id: str, chain: Chain, chunks: tuple[Chunk, ...], horizon: int | None) -> Merge | None:
+    """What is best merged next in a chain, if anything is."""
+    ordered = sorted(chunks, key=lambda chunk: (chunk.low, chunk.high))
+    wasteful = _wasteful(ordered, horizon)
+    if wasteful is not None:
+        return Merge(chain_id, (wasteful,), horizon)
+    longest = max(1, chain.reach // _SPANS)
+    for start in range(len(ordered) - _FAN_IN + 1):
+        run = ordered[start : start + _FAN_IN]
+        same = len({_level(chunk) for chunk in run}) == 1
+        if same and max(chunk.high for chunk in run) - run[0].low <= longest:
+            return Merge(chain_id, tuple(run), horizon)
+    return None
+
+
+def _wasteful(chunks: list[Chunk], horizon: int | None) -> Chunk | None:
+    if horizon is None or not chunks:
+        return None
+    dead = {chunk.path: chunk.dead_rows(horizon) for chunk in chunks}
+    if sum(dead.values()) <= _WASTE * sum(chunk.rows for chunk in chunks):
+        return None
+    worst = max(chunks, key=lambda chunk: dead[chunk.path] / chunk.rows)
+    return worst if dead[worst.path] >= 0.25 * worst.rows else None
+
+
+def _level(chunk: Chunk) -> int:
+    return int(math.log(max(1, chunk.rows), _FAN_IN))
+
+
+def merged(spark: SparkSession, merge: Merge, chain: Chain, schema: str, path: str) -> Chunk | None:
+    """Write the chunks as one; None if no row of them is left."""
+    rows = spark.read.schema(schema).parquet(*(chunk.path for chunk in merge.chunks))
+    time = F.unix_micros(F.col(quoted(chain.timestamp)))
+    fixed = constant_reach(chain)
+    longest = max(chunk.reach for chunk in merge.chunks)
+    reach = F.lit(longest) if fixed is not None else F.col(REACH)
+    if merge.horizon is not None:
+        rows = rows.where(time + reach > merge.horizon)
+    ages = sorted({age for chunk in merge.chunks for age, _ in chunk.reaches})
+    counts = Observation()
+    rows.observe(
+        counts,
+        F.count(F.lit(1)).alias("rows"),
+        F.min(time).alias("low"),
+        F.max(time).alias("high"),
+        F.max(reach).alias("reach"),
+        *(F.coalesce(F.sum(F.when(reach > age, 1)), F.lit(0)).alias(f"beyond{age}") for age in ages),
+    ).coalesce(1).write.mode("overwrite").parquet(path)
+    found = counts.get
+    reached("chunks-merged")
+    if not found["rows"]:
+        return None
+    beyond = tuple((age, found[f"beyond{age}"]) for age in ages if age < found["reach"])
+    return Chunk(path, found["low"], found["high"], found["rows"], found["reach"], beyond)

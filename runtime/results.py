@@ -1,0 +1,130 @@
+"""The results store: Parquet files that all queries share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pyspark.sql import DataFrame, SparkSession
+
+from penstock.compiler.physical import PhysicalPlan, Route, Write
+from penstock.runtime.columns import QUERY, TIME
+from penstock.runtime.faults import reached
+from penstock.runtime.log import State
+from penstock.runtime.route import Columns, Target
+from penstock.runtime.storage import Storage
+
+_MERGE = 16
+"""So many folders of results become one."""
+
+
+def result_groups(plan: PhysicalPlan) -> list[tuple[Columns, list[Target]]]:
+    """Templates whose output columns go together in one file, with the columns of each such set.
+
+    Two templates that give different types under one name are kept apart.
+    """
+    groups: list[tuple[dict[str, tuple[str, str]], list[Target]]] = []
+    for route in plan.of_kind(Route):
+        assert isinstance(route, Route)
+        if route.shape.sink is not None:
+            continue
+        own = {named.name.lower(): (named.name, named.expr.type) for named in route.shape.columns}
+        for columns, targets in groups:
+            if all(columns.get(key, column) == column for key, column in own.items()):
+                columns.update(own)
+                targets.append(Target(route.shape, route.members))
+                break
+        else:
+            groups.append((dict(own), [Target(route.shape, route.members)]))
+    return [(tuple(columns.values()), targets) for columns, targets in groups]
+
+
+def sink_of(plan: PhysicalPlan) -> list[Write]:
+    """The writes that go elsewhere than into the store."""
+    return [write for write in plan.of_kind(Write) if isinstance(write, Write) and write.shape.sink is not None]
+
+
+class Results:
+    """The folders of the store."""
+
+    def __init__(self, spark: SparkSession, storage: Storage) -> None:
+        self._spark = spark
+        self._storage = storage
+        self.folder = storage.path("results")
+
+    def stage(self, rows: DataFrame, step: int, group: int) -> str:
+        """Write the results of a step where nobody looks yet."""
+        path = self._storage.path("staging", self.name(step, group))
+        rows.write.mode("overwrite").parquet(path)
+        return path
+
+    def show(self, step: int, group: int) -> str:
+        """Move staged results into the store; done again, it replaces them."""
+        name = self.name(step, group)
+        self._storage.move(self._storage.path("staging", name), f"{self.folder}/{name}")
+        return name
+
+    def name(self, step: int, group: int) -> str:
+        """The folder of a step's results."""
+        return f"s{step:010}-{group}"
+
+    def clean(self, state: State) -> None:
+        """Undo what an interrupted run left half done: a swap of folders, staged results, folders that do not count."""
+        there = self._storage.names(self.folder)
+        for name in state.results:
+            if name not in there:
+                self._storage.move(self._storage.path("staging", f"old-{name}"), f"{self.folder}/{name}")
+        self._storage.delete(self._storage.path("staging"))
+        for name in self._storage.names(self.folder):
+            if name not in state.results:
+                self._storage.delete(f"{self.folder}/{name}")
+
+    def read(self, names: Iterable[str]) -> DataFrame | None:
+        """The results in these folders; None if there are no such folders."""
+        paths = [f"{self.folder}/{name}" for name in names]
+        if not paths:
+            return None
+        return self._spark.read.option("mergeSchema", "true").parquet(*paths)
+
+    def due(self, state: State) -> list[str]:
+        """The folders that are to become one: small ones, when there are enough of them in a row."""
+        for level in range(6):
+            of_level = [name for name in state.results if _level(name) == level]
+            for group in sorted({_group(name) for name in of_level}):
+                own = sorted(name for name in of_level if _group(name) == group)
+                if len(own) >= _MERGE:
+                    return own[:_MERGE]
+        return []
+
+    def merge(self, names: list[str]) -> str:
+        """Write folders as one, where nobody looks yet; its name."""
+        merged = f"m{_level(names[0]) + 1}-{names[0].split('-')[-2][-10:]}-{_group(names[0])}"
+        rows = self._spark.read.option("mergeSchema", "true").parquet(*(f"{self.folder}/{name}" for name in names))
+        rows.coalesce(1).write.mode("overwrite").parquet(self._storage.path("staging", merged))
+        reached("results-merged")
+        return merged
+
+    def swap(self, names: list[str], merged: str) -> None:
+        """Put the merged folder in place of the others."""
+        for name in names:
+            self._storage.move(f"{self.folder}/{name}", self._storage.path("staging", f"old-{name}"))
+        self._storage.move(self._storage.path("staging", merged), f"{self.folder}/{merged}")
+        reached("results-swapped")
+
+    def forget(self, names: list[str]) -> None:
+        """Remove the folders that a merged one has replaced, once that is in the log."""
+        for name in names:
+            self._storage.delete(self._storage.path("staging", f"old-{name}"))
+
+
+def _level(name: str) -> int:
+    return 0 if name.startswith("s") else int(name[1:].split("-")[0])
+
+
+def _group(name: str) -> int:
+    return int(name.split("-")[-1])
+
+
+def of_query(rows: DataFrame, query: str, columns: Iterable[str]) -> DataFrame:
+    """One query's results: the time of each and its own columns."""
+    quoted = [f"`{name.replace('`', '``')}`" for name in columns]
+    return rows.where(rows[QUERY] == query).select(TIME, *quoted)

@@ -1,0 +1,165 @@
+"""Routing: which queries a combination is a result of, in one pass for all of them.
+
+The constants and windows of the queries are rows of a small table that combinations are matched with, so that
+many queries cost little more than one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from penstock.compiler.logical import Window
+from penstock.compiler.scalar import PARAMETERS, ColumnRef, Constant, Scalar
+from penstock.compiler.shared import Member, Shape
+from penstock.runtime.columns import QUERY, TIME, all_of, column, flat_sql, literal, quoted
+
+TEMPLATE = "_query._template"
+Columns = tuple[tuple[str, str], ...]
+"""Names and types of output columns."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A template with its queries."""
+
+    shape: Shape
+    members: tuple[Member, ...]
+
+
+def is_uniform(targets: Iterable[Target]) -> bool:
+    """Whether every query has one time window for all its streams."""
+    return all(
+        len({window for window in member.windows if window is not None}) <= 1 and "rows" not in target.shape.units
+        for target in targets
+        for member in target.members
+    )
+
+
+def routed(spark: SparkSession, rows: DataFrame, targets: tuple[Target, ...], outputs: Columns) -> DataFrame:
+    """The results of all the targets' queries, with `_query`, `_ts` and the output columns, NULL where one has none."""
+    if len(targets) == 1 and len(targets[0].members) == 1:
+        return _one(rows, targets[0], outputs)
+    table = _Table(targets)
+    matched = rows.join(F.broadcast(table.frame(spark)), F.expr(table.condition()))
+    shown = [F.expr(table.output(name, type_)).alias(name) for name, type_ in outputs]
+    time = F.timestamp_micros(F.expr(_newest(targets[0].shape))).alias(TIME)
+    return matched.select(F.col(QUERY), time, *shown)
+
+
+def _one(rows: DataFrame, target: Target, outputs: Columns) -> DataFrame:
+    """The results of the only query: nothing to look up."""
+    (member,) = target.members
+    shape = target.shape
+    conditions = [_with_literals(condition, member.constants) for condition in shape.conditions]
+    windows = _window_conditions(shape, [f"{window.size}L" if window else None for window in member.windows])
+    own = {named.name: _with_literals(named.expr, member.constants) for named in shape.columns}
+    shown = [F.expr(own.get(name, f"CAST(NULL AS {type_})")).alias(name) for name, type_ in outputs]
+    time = F.timestamp_micros(F.expr(_newest(shape))).alias(TIME)
+    return rows.where(all_of([*windows, *conditions])).select(F.lit(member.query).alias(QUERY), time, *shown)
+
+
+def _with_literals(scalar: Scalar, constants: tuple[Constant, ...]) -> str:
+    text = flat_sql(scalar)
+    for number in range(len(constants), 0, -1):
+        text = text.replace(quoted(f"{PARAMETERS}.c{number}"), literal(constants[number - 1]))
+    return text
+
+
+def _newest(shape: Shape) -> str:
+    """The time of a combination: that of its newest row."""
+    times = [quoted(column(scan.alias, TIME)) for _, scan in shape.streams]
+    return times[0] if len(times) == 1 else f"GREATEST({', '.join(times)})"
+
+
+def _window_conditions(shape: Shape, windows: list[str | None]) -> list[str]:
+    """Every row is in its window at the time of the newest."""
+    if len(shape.streams) == 1:
+        return []
+    newest = _newest(shape)
+    bounds = [(scan, windows[position]) for position, scan in shape.streams if windows[position] is not None]
+    if len({bound for _, bound in bounds}) == 1 and len(bounds) == len(shape.streams):
+        times = ", ".join(quoted(column(scan.alias, TIME)) for scan, _ in bounds)
+        return [f"{newest} - LEAST({times}) < {bounds[0][1]}"]
+    return [f"{newest} - {quoted(column(scan.alias, TIME))} < {bound}" for scan, bound in bounds]
+
+
+class _Table:
+    """The table of all the queries of some templates over one source, and expressions over its columns.
+
+    A parameter's column is shared by all templates that have one of its type in its place.
+    """
+
+    def __init__(self, targets: tuple[Target, ...]) -> None:
+        self.targets = targets
+        self.slots: list[dict[ColumnRef, ColumnRef]] = []
+        self.types: dict[str, str] = {}
+        for target in targets:
+            counts: dict[str, int] = {}
+            slots = {}
+            for number, type_ in enumerate(target.shape.parameters, 1):
+                counts[type_] = counts.get(type_, 0) + 1
+                name = f"{PARAMETERS}.{type_}{counts[type_]}"
+                self.types[name] = type_
+                slots[ColumnRef(PARAMETERS, f"c{number}")] = ColumnRef("", name)
+            self.slots.append(slots)
+        self.uniform = is_uniform(targets)
+
+    def frame(self, spark: SparkSession) -> DataFrame:
+        """The table, one row for each query."""
+        windows = [f"{PARAMETERS}._w{i}" for i in range(self._windows())]
+        fields = [f"{QUERY} string", f"{quoted(TEMPLATE)} int", *(f"{quoted(name)} bigint" for name in windows)]
+        fields += [f"{quoted(name)} {type_}" for name, type_ in self.types.items()]
+        rows = []
+        for index, (target, slots) in enumerate(zip(self.targets, self.slots, strict=True)):
+            places = [slot.name for slot in slots.values()]
+            for member in target.members:
+                values = dict(zip(places, member.constants, strict=True))
+                sizes = [_size(window) for window in member.windows][: len(windows)]
+                rows.append((member.query, index, *sizes, *(values.get(name) for name in self.types)))
+        return spark.createDataFrame(rows, ", ".join(fields))
+
+    def condition(self) -> str:
+        """What makes a combination a result of a query."""
+        bounds: list[str | None] = [quoted(f"{PARAMETERS}._w{0 if self.uniform else i}") for i in range(self._inputs())]
+        shape = self.targets[0].shape
+        windows = _window_conditions(shape, bounds) if self._windows() else []
+        texts = [
+            all_of(flat_sql(condition, slots) for condition in target.shape.conditions)
+            for target, slots in zip(self.targets, self.slots, strict=True)
+        ]
+        return all_of([*windows, self._by_template(texts)])
+
+    def output(self, name: str, type_: str) -> str:
+        """An output column, which each template computes in its own way."""
+        texts = []
+        for target, slots in zip(self.targets, self.slots, strict=True):
+            own = next((named for named in target.shape.columns if named.name == name), None)
+            texts.append(flat_sql(own.expr, slots) if own else f"CAST(NULL AS {type_})")
+        return self._by_template(texts)
+
+    def _by_template(self, texts: list[str]) -> str:
+        if len(set(texts)) == 1:
+            return texts[0]
+        groups: dict[str, list[int]] = {}
+        for index, text in enumerate(texts):
+            groups.setdefault(text, []).append(index)
+        *branches, (last, _) = groups.items()
+        cases = [f"WHEN {quoted(TEMPLATE)} IN ({', '.join(map(str, where))}) THEN {text}" for text, where in branches]
+        return f"CASE {' '.join(cases)} ELSE {last} END"
+
+    def _inputs(self) -> int:
+        return len(self.targets[0].shape.inputs)
+
+    def _windows(self) -> int:
+        """How many window columns there are."""
+        if len(self.targets[0].shape.streams) == 1:
+            return 0
+        return 1 if self.uniform else self._inputs()
+
+
+def _size(window: Window | None) -> int | None:
+    return None if window is None else window.size

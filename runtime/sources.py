@@ -1,0 +1,134 @@
+"""Streams as Spark reads them, and their rows made what the catalog says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from penstock.catalog import Stream
+from penstock.catalog.parts import SourceSpec
+from penstock.grammar.errors import PenstockError
+
+T = TypeVar("T")
+_TEXT_FORMATS = ("csv", "json")
+_FILE_FORMATS = (*_TEXT_FORMATS, "parquet", "orc", "avro")
+_PLAIN = ("tinyint", "smallint", "int", "bigint", "float", "double", "boolean", "date", "timestamp", "decimal")
+_CORRUPT = "_corrupt_record"
+_LIMITS = {
+    "kafka": ("maxOffsetsPerTrigger", "1000000"),
+    **dict.fromkeys((*_FILE_FORMATS, "delta"), ("maxBytesPerTrigger", "64m")),
+}
+"""How much a batch takes at most, where the user does not say: a backlog is worked off in bounded steps."""
+REASON = "_reason"
+ORIGINAL = "_original"
+
+
+def read_stream(spark: SparkSession, stream: Stream, root: Path | None = None) -> DataFrame:
+    """The rows of a stream as they come, unconverted."""
+    source = stream.source
+    if source is None:
+        raise PenstockError(
+            f"the stream {stream.name} has no source to read from",
+            hint="Give it one: FROM format 'path' in CREATE STREAM, or  source:  in the catalog.",
+            label="no-source",
+        )
+    path = resolved(source, root)
+    return explained(f"the stream {stream.name}", source, lambda: _reader(spark, stream, source, path))
+
+
+def _reader(spark: SparkSession, stream: Stream, source: SourceSpec, path: str | None) -> DataFrame:
+    reader = spark.readStream.format(source.format)
+    kind = source.format.lower()
+    limited = any(key.lower().startswith("max") for key, _ in source.options)
+    if kind in _LIMITS and not limited:
+        reader = reader.option(*_LIMITS[kind])
+    for key, value in source.options:
+        reader = reader.option(key, value)
+    if kind in _FILE_FORMATS:
+        reader = reader.schema(_file_schema(spark, stream, kind, path))
+    return reader.load(path) if path is not None else reader.load()
+
+
+def _file_schema(spark: SparkSession, stream: Stream, kind: str, path: str | None) -> str:
+    """Text is read as text, so that what does not convert can be shown; other files as they are."""
+    if kind in _TEXT_FORMATS:
+        columns = [f"`{c.name}` {'string' if c.type.startswith(_PLAIN) else c.type}" for c in stream.columns]
+        return ", ".join([*columns, f"{_CORRUPT} string"])
+    try:
+        found = {field.name.lower(): field for field in spark.read.format(kind).load(path).schema.fields}
+    except PySparkException:
+        found = {}  # nothing there yet
+    columns = []
+    for column in stream.columns:
+        known = found.get(column.name.lower())
+        columns.append(f"`{column.name}` {known.dataType.simpleString() if known else column.type}")
+    return ", ".join(columns)
+
+
+def converted(rows: DataFrame, stream: Stream, *, original: bool = False) -> DataFrame:
+    """The rows with the columns and types of the catalog, and the reason why a row cannot be taken, or NULL.
+
+    With `original`, also the row as it came.
+    """
+    present = {name.lower(): name for name in rows.columns}
+    missing = [column.name for column in stream.columns if column.name.lower() not in present]
+    if missing:
+        raise PenstockError(
+            f"the source of {stream.name} has no column {', '.join(missing)}",
+            hint=f"It has {', '.join(rows.columns)}. Correct the columns of {stream.name}.",
+            label="missing-column",
+        )
+    found = dict(rows.dtypes)
+    columns, reasons = [], []
+    if _CORRUPT in rows.columns:
+        reasons.append(F.when(F.col(_CORRUPT).isNotNull(), F.lit("the line cannot be read")))
+    for column in stream.columns:
+        own = F.col(f"`{present[column.name.lower()]}`")
+        if found[present[column.name.lower()]] == column.type:
+            columns.append(own.alias(column.name))
+            continue
+        cast = own.try_cast(column.type)
+        columns.append(cast.alias(column.name))
+        reasons.append(F.when(own.isNotNull() & cast.isNull(), F.lit(f"{column.name} is no {column.type}")))
+    time = next(c for c in stream.columns if c.name == stream.timestamp)
+    no_time = F.col(f"`{present[time.name.lower()]}`").isNull()
+    reasons.append(F.when(no_time, F.lit(f"{time.name}, the event time, is missing")))
+    came = [F.struct(*(f"`{name}`" for name in rows.columns)).alias(ORIGINAL)] if original else []
+    return rows.select(*columns, F.coalesce(*reasons).alias(REASON), *came)
+
+
+def resolved(source: SourceSpec, root: Path | None) -> str | None:
+    """The path of a source; a relative one is below the project's folder."""
+    path = source.path
+    if path is None or root is None or "://" in path or path.startswith("/"):
+        return path
+    return str(root / path)
+
+
+def explained(what: str, source: SourceSpec, read: Callable[[], T]) -> T:
+    """Read, and say in one sentence what is wrong if that fails."""
+    try:
+        return read()
+    except PenstockError:
+        raise
+    except Exception as error:
+        raise explanation(what, source, error) from error
+
+
+def explanation(what: str, source: SourceSpec, error: Exception) -> PenstockError:
+    """In one sentence, why something cannot be read."""
+    text = str(error)
+    first = next(iter(text.strip().splitlines()), type(error).__name__)
+    if "DATA_SOURCE_NOT_FOUND" in text or "Failed to find the data source" in text or "ClassNotFound" in text:
+        why = f"Spark has no source '{source.format}'"
+        hint = "Add its jar under  spark:  in penstock.yml, for example  spark.jars.packages."
+    elif "PATH_NOT_FOUND" in text or "does not exist" in text:
+        why, hint = f"there is nothing at '{source.path}'", "Check the path of its source."
+    else:
+        why, hint = first, "Check the format, the path and the options of its source."
+    return PenstockError(f"{what} cannot be read: {why}", hint=hint, label="unreadable-source")
