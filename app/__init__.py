@@ -3,6 +3,7 @@
 from penstock.api import CompiledQueries, CompiledQuery, compile
 from penstock.catalog import Catalog
 from penstock.grammar.errors import PenstockError, PenstockErrors
+from penstock.session import QueryHandle, Session
 
 __version__ = "0.1.0"
 
@@ -12,6 +13,8 @@ __all__ = [
     "CompiledQuery",
     "PenstockError",
     "PenstockErrors",
+    "QueryHandle",
+    "Session",
     "__version__",
     "compile",
 ]

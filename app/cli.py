@@ -1,4 +1,4 @@
-"""The command line: `penstock check` and `penstock explain`.
+"""The command line.
 
 Results go to stdout, messages to stderr. Exit codes: 0 fine, 1 the user's input is wrong, 2 misuse or an
 internal failure, 130 interrupted.
@@ -18,9 +18,12 @@ from penstock.api import FORMATS, KINDS, CompiledQueries, compiled
 from penstock.catalog import Catalog, load_catalog
 from penstock.compiler.program import Script, read_program
 from penstock.compiler.settings import Settings
+from penstock.grammar.durations import parse_duration
 from penstock.grammar.errors import PenstockError, did_you_mean, render
 from penstock.grammar.source import Source
 from penstock.project import find_project, scripts
+from penstock.running import RESULT_FORMATS, run_session, show_results
+from penstock.session import Session
 
 app = typer.Typer(
     name="penstock",
@@ -33,6 +36,10 @@ app = typer.Typer(
 Targets = Annotated[
     list[Path] | None,
     typer.Argument(help="A project's folder, or .cql files. The project around the current folder when not given."),
+]
+ProjectFolder = Annotated[
+    Path | None,
+    typer.Argument(help="A project's folder. The project around the current folder when not given."),
 ]
 CatalogOption = Annotated[
     Path | None,
@@ -97,6 +104,51 @@ def explain(
             "there is no query to explain", hint="Give a SELECT, or put one into queries/name.cql.", label="no-query"
         )
     typer.echo(result.only(chosen).explain(kind, verbose=verbose, format=output))
+
+
+@app.command()
+def run(
+    project: Annotated[
+        Path | None, typer.Argument(help="A project's folder; the one around here when not given.")
+    ] = None,
+    once: Annotated[bool, typer.Option("--once", help="Process what is available, then stop.")] = False,
+    drain: Annotated[bool, typer.Option("--drain", help="Like --once, then close every window.")] = False,
+    duration: Annotated[str | None, typer.Option("--for", help="Stop after a time, such as 30s.")] = None,
+    plain: Annotated[bool, typer.Option("--plain", help="Lines instead of a live display.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.")] = False,
+) -> None:
+    """Run the queries of a project; the results go into its state folder, or where INSERT INTO says.
+
+    A run goes on where the last one ended. Ctrl-C stops it after the step that is under way.
+
+    Examples:  penstock run;  penstock run my-project --once;  penstock run --for 30s
+    """
+    seconds = None if duration is None else parse_duration(duration) / 1e6
+    with Session(project or Path()) as session:
+        run_session(session, once=once, drain=drain, seconds=seconds, plain=plain, quiet=quiet)
+
+
+@app.command()
+def results(
+    query: Annotated[str, typer.Argument(help="The name of the query.")],
+    project: Annotated[
+        Path | None, typer.Argument(help="A project's folder; the one around here when not given.")
+    ] = None,
+    output: Annotated[str, typer.Option("--format", "-f", help="table, csv, json or parquet.")] = "table",
+    since: Annotated[str | None, typer.Option("--since", help="Only results of this time or later.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", help="At most so many, the last ones.")] = None,
+    target: Annotated[Path | None, typer.Option("--output", "-o", help="The folder for parquet.")] = None,
+) -> None:
+    """Show the results of a query.
+
+    Examples:  penstock results hot;  penstock results hot -f csv > hot.csv;  penstock results hot -f parquet -o hot/
+    """
+    if output not in RESULT_FORMATS:
+        raise typer.BadParameter(f"give {' or '.join(RESULT_FORMATS)}", param_hint="--format")
+    if output == "parquet" and target is None:
+        raise typer.BadParameter("parquet needs a folder to write to", param_hint="--output")
+    with Session(project or Path()) as session:
+        show_results(session, query, output, since=since, limit=limit, target=target)
 
 
 def _known(name: str, result: CompiledQueries) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
 from urllib.parse import quote
@@ -17,8 +18,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.catalog import Catalog, Stream
+from penstock.compiler.explain import explain_physical
 from penstock.compiler.logical import StreamScan
-from penstock.compiler.physical import KeepChain, Operator, PhysicalPlan, Probe
+from penstock.compiler.physical import KeepChain, PhysicalPlan, Probe
 from penstock.compiler.shared import Chain
 from penstock.grammar.errors import PenstockError
 from penstock.runtime.chunks import Batch, Chunk
@@ -31,6 +33,7 @@ from penstock.runtime.propagate import Merge, due, merged
 from penstock.runtime.reach import constant_reach
 from penstock.runtime.results import Results, result_groups
 from penstock.runtime.route import Columns, Target, is_uniform, routed
+from penstock.runtime.sinks import sinks_of
 from penstock.runtime.sources import explained, explanation, read_stream
 from penstock.runtime.storage import Storage
 
@@ -49,7 +52,6 @@ class StepReport:
     rows: dict[str, int]
     results: int
     by_query: dict[str, int]
-    waited: dict[str, float] = field(default_factory=dict)
 
 
 class Engine:
@@ -78,6 +80,7 @@ class Engine:
         self._keepers = {op.id: op for op in plan.of_kind(KeepChain) if isinstance(op, KeepChain)}
         self._probes = [op for op in plan.of_kind(Probe) if isinstance(op, Probe)]
         self._groups = result_groups(plan)
+        self._sinks = sinks_of(plan, self.storage, root)
         self._streams = sorted({keeper.chain.stream for keeper in self._keepers.values()})
         self._news = threading.Condition()
         self._pending: dict[str, deque[Batch]] = {}
@@ -87,6 +90,8 @@ class Engine:
         self._merge: Future[tuple[Merge, Chunk | None]] | None = None
         self._result_merge: Future[tuple[list[str], str]] | None = None
         self._dead: list[str] = []
+        self._replaced: list[str] = []
+        self._seen: dict[str, float] = {}
         self.state = State()
         self._ingests: dict[str, Ingest] = {}
 
@@ -95,6 +100,7 @@ class Engine:
     def open(self) -> None:
         """Read the log, tidy up after an interrupted run, and redo the step it was in."""
         self.state = self.log.last()
+        self._check_plan()
         self.results.clean(self.state)
         for name in self._streams:
             known = self.state.streams.get(name, StreamState())
@@ -115,6 +121,14 @@ class Engine:
                 if name in self._pending
             }
             self._step(taken)
+
+    def _check_plan(self) -> None:
+        if self.state.step and self.state.plan != self.fingerprint:
+            raise PenstockError(
+                f"the state in {self.storage.root} was made for other queries",
+                hint="Run the queries it was made for, or name another state folder in penstock.yml.",
+                label="other-plan",
+            )
 
     def _stream(self, name: str) -> Stream:
         entry = self.catalog.find(name)
@@ -264,7 +278,12 @@ class Engine:
                 for chain, chunk in batch.chunks:
                     new.setdefault(chain, []).append(chunk)
         shown, counts = self._write_results(number, new)
-        state = self._after(taken, new, number, shown)
+        for target, sink in self._sinks:
+            columns = tuple((named.name, named.expr.type) for named in target.shape.columns)
+            found = self._result_rows(columns, [target], new)
+            if found is not None:
+                sink.write(found, number)
+        state = self._after(taken, new, number, shown, counts)
         self.log.commit(state)
         self.state = state
         reached("step-committed")
@@ -344,7 +363,12 @@ class Engine:
     # After a step
 
     def _after(
-        self, taken: dict[str, list[Batch]], new: dict[str, list[Chunk]], number: int, shown: list[str]
+        self,
+        taken: dict[str, list[Batch]],
+        new: dict[str, list[Chunk]],
+        number: int,
+        shown: list[str],
+        counts: dict[str, int],
     ) -> State:
         """What is true when a step is done."""
         streams = dict(self.state.streams)
@@ -360,6 +384,7 @@ class Engine:
                 late=known.late + sum(batch.late for batch in batches),
                 unreadable=known.unreadable + sum(batch.unreadable for batch in batches),
             )
+        streams = self._past_idle(streams, taken)
         chains = dict(self.state.chains)
         for chain, keeper in self._keepers.items():
             chunks = [*chains.get(chain, ()), *new.get(chain, ())]
@@ -369,7 +394,34 @@ class Engine:
             chains[chain] = tuple(live)
         results = [*self.state.results, *shown]
         chains, results = self._merged_meanwhile(chains, results)
-        return State(number, self.fingerprint, streams, chains, tuple(results))
+        totals = {name: self.state.counts.get(name, 0) + count for name, count in counts.items()}
+        return State(number, self.fingerprint, streams, chains, tuple(results), {**self.state.counts, **totals})
+
+    def _past_idle(self, streams: dict[str, StreamState], taken: dict[str, list[Batch]]) -> dict[str, StreamState]:
+        """A stream without rows for longer than its idle timeout no longer holds the others back.
+
+        Its watermark follows theirs; rows that come later than that after all are late.
+        """
+        now = time.monotonic()
+        self._seen |= dict.fromkeys(taken, now)
+        idle = {
+            name
+            for name in self._streams
+            if (timeout := self._stream(name).idle_timeout) is not None
+            and not self._pending[name]
+            and now - self._seen.setdefault(name, now) > timeout / 1e6
+        }
+        marks = [
+            known.high - self._stream(name).lateness
+            for name, known in streams.items()
+            if name not in idle and known.high is not None
+        ]
+        if idle and marks:
+            for name in idle:
+                known = streams.get(name, StreamState())
+                streams[name] = replace(known, floor=max(min(marks), known.floor or min(marks)))
+                self._ingests[name].floor = streams[name].floor
+        return streams
 
     def _horizon(self, chain: Chain, streams: dict[str, StreamState]) -> int | None:
         """The time before which no row will come that could meet a row of this chain."""
@@ -382,16 +434,18 @@ class Engine:
         marks = []
         for name in partners:
             known = streams.get(name, StreamState())
-            if known.high is None:
+            own = [] if known.high is None else [known.high - self._stream(name).lateness]
+            own += [] if known.floor is None else [known.floor]
+            if not own:
                 return None
-            marks.append(max(known.high - self._stream(name).lateness, known.floor or known.high - 2**62))
+            marks.append(max(own))
         return min(marks, default=None)
 
     def _merged_meanwhile(
         self, chains: dict[str, tuple[Chunk, ...]], results: list[str]
     ) -> tuple[dict[str, tuple[Chunk, ...]], list[str]]:
         """Put in place what the background has merged, if what it merged is still there."""
-        self._replaced: list[str] = []
+        self._replaced = []
         if self._merge is not None and self._merge.done():
             merge, chunk = self._merge.result()
             self._merge = None
@@ -438,15 +492,12 @@ class Engine:
     @property
     def fingerprint(self) -> str:
         """What the state was made for."""
-        return ",".join(sorted(_identity(operator) for operator in self.plan.operators))
+        text = explain_physical(self.plan) + repr([keeper.chain.wanted for keeper in self._keepers.values()])
+        return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 class _Stopped(Exception):
     """Raised into a stream's reader to end it without taking its batch."""
-
-
-def _identity(operator: Operator) -> str:
-    return operator.id
 
 
 def _is_over(target: Target, chain: Chain) -> bool:

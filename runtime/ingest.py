@@ -61,9 +61,7 @@ class Ingest:
         chunks = []
         for position, keeper in enumerate(self.chains):
             source = observed if position == 0 else ready.where(fine)
-            chunk = self._write(source, keeper, number, time)
-            if chunk is not None:
-                chunks.append((keeper.id, chunk))
+            chunks += [(keeper.id, chunk) for chunk in self._write(source, keeper, number, time)]
         found = counts.get
         reached("chunk-written")
         if found["late"] or found["unreadable"]:
@@ -94,28 +92,38 @@ class Ingest:
         """Remove the note of a batch that the log has taken over."""
         self.storage.delete(f"{self.folder}/b{number:010}.json")
 
-    def _write(self, rows: DataFrame, keeper: KeepChain, number: int, time: Column) -> Chunk | None:
+    def _write(self, rows: DataFrame, keeper: KeepChain, number: int, time: Column) -> list[Chunk]:
+        """The rows that the chain wants, as a chunk; for a partitioned chain as one for each reach."""
         chain = keeper.chain
-        fixed = constant_reach(chain)
-        columns = [F.col(quoted(name)) for name in chain.columns]
         path = f"{self.folder}/{keeper.id}/b{number:010}"
-        ages = _ages(chain.boundaries) if fixed is None else ()
-        if fixed is None:
-            columns.append(F.expr(reach_sql(chain)).alias(REACH))
-        kept = rows.select(*columns)
-        counted = Observation()
-        if fixed is None:
-            kept = kept.where(F.col(REACH).isNotNull())
-        kept = kept.observe(
-            counted,
+        columns = [F.col(quoted(name)) for name in chain.columns]
+        fixed = constant_reach(chain)
+        if fixed is not None:
+            found = [self._write_chunk(rows.select(*columns), path, time, fixed, ())]
+        else:
+            tagged = rows.select(*columns, F.expr(reach_sql(chain)).alias(REACH)).where(F.col(REACH).isNotNull())
+            if chain.partitioned:
+                found = [
+                    self._write_chunk(tagged.where(F.col(REACH) == reach), f"{path}-{reach}", time, reach, ())
+                    for reach in chain.boundaries
+                ]
+            else:
+                found = [self._write_chunk(tagged, path, time, None, _ages(chain.boundaries))]
+        return [chunk for chunk in found if chunk is not None]
+
+    def _write_chunk(
+        self, rows: DataFrame, path: str, time: Column, fixed: int | None, ages: tuple[int, ...]
+    ) -> Chunk | None:
+        counts = Observation()
+        rows.observe(
+            counts,
             F.count(F.lit(1)).alias("rows"),
             F.min(time).alias("low"),
             F.max(time).alias("high"),
             *([F.max(REACH).alias("reach")] if fixed is None else []),
             *(F.coalesce(F.sum(F.when(F.col(REACH) > age, 1)), F.lit(0)).alias(f"beyond{age}") for age in ages),
-        )
-        kept.write.mode("overwrite").parquet(path)
-        found = counted.get
+        ).write.mode("overwrite").parquet(path)
+        found = counts.get
         if not found["rows"]:
             return None
         reach = fixed if fixed is not None else found["reach"]

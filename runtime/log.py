@@ -7,7 +7,7 @@ to know: the chunks of every chain, how far every stream has been read. The last
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.runtime.chunks import Chunk
@@ -39,6 +39,8 @@ class State:
     chains: dict[str, tuple[Chunk, ...]] = field(default_factory=dict)
     results: tuple[str, ...] = ()
     """The folders of results that count."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """The number of results by query, and under the empty name of all."""
 
     def to_data(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -49,6 +51,7 @@ class State:
             "streams": {name: vars(stream) for name, stream in self.streams.items()},
             "chains": {chain: [chunk.to_data() for chunk in chunks] for chain, chunks in self.chains.items()},
             "results": list(self.results),
+            "counts": self.counts,
         }
 
     @staticmethod
@@ -60,6 +63,7 @@ class State:
             {name: StreamState(**stream) for name, stream in data["streams"].items()},
             {chain: tuple(map(Chunk.of, chunks)) for chain, chunks in data["chains"].items()},
             tuple(data["results"]),
+            data["counts"],
         )
 
 
@@ -98,9 +102,3 @@ class Log:
 
     def _name(self, step: int, kind: str) -> str:
         return f"{self._folder}/{step:010}.{kind}.json"
-
-
-def with_stream(state: State, name: str, **changes: Any) -> State:
-    """The state with one stream's changed."""
-    changed = replace(state.streams.get(name, StreamState()), **changes)
-    return replace(state, streams={**state.streams, name: changed})

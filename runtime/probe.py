@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import product
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -46,18 +47,30 @@ def combinations(
     the order that is best for stream i. `uniform` says that every query has one window for all streams, so that
     the reach of the newer row bounds the age of the older one too.
     """
-    streams = {scan.alias: rows(scan) for scan in join.streams}
     names = [scan.alias for scan in join.streams]
     branches = []
-    for position, order in enumerate(join.orders):
-        origin = streams[names[position]]
-        if not origin.new:
-            continue
-        earlier = set(names[:position])
-        found = _branch(spark, join, order, streams, earlier, uniform)
-        if found is not None:
-            branches.append(found)
+    for parts in product(*(_parts(rows(scan)) for scan in join.streams)):
+        streams = dict(zip(names, parts, strict=True))
+        for position, order in enumerate(join.orders):
+            if streams[names[position]].new:
+                found = _branch(spark, join, order, streams, set(names[:position]), uniform)
+                branches += [] if found is None else [found]
     return reduce(DataFrame.unionByName, branches) if branches else None
+
+
+def _parts(rows: Rows) -> list[Rows]:
+    """The rows themselves, or those of each reach apart if the chain keeps them so."""
+    if not rows.chain.partitioned:
+        return [rows]
+    reaches = sorted({chunk.reach for chunk in rows.new + rows.kept})
+    return [
+        replace(
+            rows,
+            new=tuple(chunk for chunk in rows.new if chunk.reach == reach),
+            kept=tuple(chunk for chunk in rows.kept if chunk.reach == reach),
+        )
+        for reach in reaches
+    ]
 
 
 def _branch(

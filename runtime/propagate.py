@@ -33,6 +33,9 @@ class Merge:
 
 def due(chain_id: str, chain: Chain, chunks: tuple[Chunk, ...], horizon: int | None) -> Merge | None:
     """What is best merged next in a chain, if anything is."""
+    if chain.partitioned and len(parts := {chunk.reach for chunk in chunks}) > 1:
+        found = (due(chain_id, chain, tuple(c for c in chunks if c.reach == reach), horizon) for reach in sorted(parts))
+        return next((merge for merge in found if merge is not None), None)
     ordered = sorted(chunks, key=lambda chunk: (chunk.low, chunk.high))
     wasteful = _wasteful(ordered, horizon)
     if wasteful is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.compiler.scalar import PARAMETERS, ColumnRef, Constant, comparison_of
+from penstock.compiler.scalar import PARAMETERS, ColumnRef, Constant, Scalar, comparison_of
 from penstock.compiler.shared import Chain, Wanted
 from penstock.runtime.columns import all_of, flat_sql, literal, quoted
 
@@ -60,13 +60,19 @@ def frontier(wanted: Wanted) -> list[tuple[tuple[Constant, ...], int]]:
     return kept
 
 
+def direction(condition: Scalar) -> str:
+    """Whether a condition with one parameter accepts more when that is `less` or `more`; empty if neither is so."""
+    parameters = [ref for ref in condition.columns if ref.input == PARAMETERS]
+    operator, left = comparison_of(condition)
+    if len(parameters) != 1 or left is None or any(ref.input == PARAMETERS for ref in left.columns):
+        return ""
+    return {">": "less", ">=": "less", "<": "more", "<=": "more"}.get(operator, "")
+
+
 def _direction(wanted: Wanted, number: int) -> str:
-    """Whether a condition accepts more when the parameter is `less` or `more`, or none of both."""
     name = ColumnRef(PARAMETERS, f"c{number + 1}")
     using = [condition for condition in wanted.conditions if name in condition.columns]
-    if len(using) != 1 or using[0].tree.expression.sql() != f"{PARAMETERS}.c{number + 1}":
-        return ""
-    return {">": "less", ">=": "less", "<": "more", "<=": "more"}.get(comparison_of(using[0])[0], "")
+    return direction(using[0]) if len(using) == 1 else ""
 
 
 def _covers(wide: tuple[Constant, ...], narrow: tuple[Constant, ...], looser: list[str]) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
-from penstock.compiler.physical import PhysicalPlan, Route, Write
-from penstock.runtime.columns import QUERY, TIME
+from penstock.compiler.physical import PhysicalPlan, Route
+from penstock.runtime.columns import QUERY, TIME, quoted
 from penstock.runtime.faults import reached
 from penstock.runtime.log import State
 from penstock.runtime.route import Columns, Target
@@ -36,11 +37,6 @@ def result_groups(plan: PhysicalPlan) -> list[tuple[Columns, list[Target]]]:
         else:
             groups.append((dict(own), [Target(route.shape, route.members)]))
     return [(tuple(columns.values()), targets) for columns, targets in groups]
-
-
-def sink_of(plan: PhysicalPlan) -> list[Write]:
-    """The writes that go elsewhere than into the store."""
-    return [write for write in plan.of_kind(Write) if isinstance(write, Write) and write.shape.sink is not None]
 
 
 class Results:
@@ -124,7 +120,8 @@ def _group(name: str) -> int:
     return int(name.split("-")[-1])
 
 
-def of_query(rows: DataFrame, query: str, columns: Iterable[str]) -> DataFrame:
-    """One query's results: the time of each and its own columns."""
-    quoted = [f"`{name.replace('`', '``')}`" for name in columns]
-    return rows.where(rows[QUERY] == query).select(TIME, *quoted)
+def of_query(rows: DataFrame, query: str, columns: Iterable[tuple[str, str]]) -> DataFrame:
+    """One query's results: the time of each and its own columns, of these names and types."""
+    there = set(rows.columns)
+    own = [F.col(quoted(name)) if name in there else F.lit(None).cast(type_).alias(name) for name, type_ in columns]
+    return rows.where(F.col(QUERY) == query).select(TIME, *own)

@@ -16,8 +16,13 @@ from penstock.compiler.logical import Window
 from penstock.compiler.scalar import PARAMETERS, ColumnRef, Constant, Scalar
 from penstock.compiler.shared import Member, Shape
 from penstock.runtime.columns import QUERY, TIME, all_of, column, flat_sql, literal, quoted
+from penstock.runtime.reach import direction
 
 TEMPLATE = "_query._template"
+NEWEST = "_newest"
+"""The time of a combination: that of its newest row."""
+AGE = "_age"
+"""How much older its oldest row is."""
 Columns = tuple[tuple[str, str], ...]
 """Names and types of output columns."""
 
@@ -28,6 +33,10 @@ class Target:
 
     shape: Shape
     members: tuple[Member, ...]
+
+    def has(self, query: str) -> bool:
+        """Whether a query is one of them."""
+        return any(member.query == query for member in self.members)
 
 
 def is_uniform(targets: Iterable[Target]) -> bool:
@@ -41,13 +50,17 @@ def is_uniform(targets: Iterable[Target]) -> bool:
 
 def routed(spark: SparkSession, rows: DataFrame, targets: tuple[Target, ...], outputs: Columns) -> DataFrame:
     """The results of all the targets' queries, with `_query`, `_ts` and the output columns, NULL where one has none."""
+    shape = targets[0].shape
+    timed = rows.select("*", F.expr(_newest(shape)).alias(NEWEST))
+    if len(shape.streams) > 1:
+        times = ", ".join(quoted(column(scan.alias, TIME)) for _, scan in shape.streams)
+        timed = timed.select("*", F.expr(f"{NEWEST} - LEAST({times})").alias(AGE))
     if len(targets) == 1 and len(targets[0].members) == 1:
-        return _one(rows, targets[0], outputs)
+        return _one(timed, targets[0], outputs)
     table = _Table(targets)
-    matched = rows.join(F.broadcast(table.frame(spark)), F.expr(table.condition()))
+    matched = timed.where(table.envelope()).join(F.broadcast(table.frame(spark)), F.expr(table.condition()))
     shown = [F.expr(table.output(name, type_)).alias(name) for name, type_ in outputs]
-    time = F.timestamp_micros(F.expr(_newest(targets[0].shape))).alias(TIME)
-    return matched.select(F.col(QUERY), time, *shown)
+    return matched.select(F.col(QUERY), F.timestamp_micros(NEWEST).alias(TIME), *shown)
 
 
 def _one(rows: DataFrame, target: Target, outputs: Columns) -> DataFrame:
@@ -58,8 +71,8 @@ def _one(rows: DataFrame, target: Target, outputs: Columns) -> DataFrame:
     windows = _window_conditions(shape, [f"{window.size}L" if window else None for window in member.windows])
     own = {named.name: _with_literals(named.expr, member.constants) for named in shape.columns}
     shown = [F.expr(own.get(name, f"CAST(NULL AS {type_})")).alias(name) for name, type_ in outputs]
-    time = F.timestamp_micros(F.expr(_newest(shape))).alias(TIME)
-    return rows.where(all_of([*windows, *conditions])).select(F.lit(member.query).alias(QUERY), time, *shown)
+    named = F.lit(member.query).alias(QUERY)
+    return rows.where(all_of([*windows, *conditions])).select(named, F.timestamp_micros(NEWEST).alias(TIME), *shown)
 
 
 def _with_literals(scalar: Scalar, constants: tuple[Constant, ...]) -> str:
@@ -79,12 +92,10 @@ def _window_conditions(shape: Shape, windows: list[str | None]) -> list[str]:
     """Every row is in its window at the time of the newest."""
     if len(shape.streams) == 1:
         return []
-    newest = _newest(shape)
     bounds = [(scan, windows[position]) for position, scan in shape.streams if windows[position] is not None]
     if len({bound for _, bound in bounds}) == 1 and len(bounds) == len(shape.streams):
-        times = ", ".join(quoted(column(scan.alias, TIME)) for scan, _ in bounds)
-        return [f"{newest} - LEAST({times}) < {bounds[0][1]}"]
-    return [f"{newest} - {quoted(column(scan.alias, TIME))} < {bound}" for scan, bound in bounds]
+        return [f"{AGE} < {bounds[0][1]}"]
+    return [f"{NEWEST} - {quoted(column(scan.alias, TIME))} < {bound}" for scan, bound in bounds]
 
 
 class _Table:
@@ -133,6 +144,20 @@ class _Table:
         ]
         return all_of([*windows, self._by_template(texts)])
 
+    def envelope(self) -> str:
+        """What every result of any query meets: the loosest of the constants, and the longest window."""
+        alternatives = []
+        for target in self.targets:
+            texts = []
+            for condition in target.shape.conditions:
+                loosest = _loosest(condition, target.members)
+                if loosest is not None:
+                    texts.append(loosest)
+            if self._windows() and self.uniform:
+                texts.append(f"{AGE} < {max(_size(member.windows[0]) or 0 for member in target.members)}L")
+            alternatives.append(all_of(texts))
+        return " OR ".join(f"({text})" for text in dict.fromkeys(alternatives))
+
     def output(self, name: str, type_: str) -> str:
         """An output column, which each template computes in its own way."""
         texts = []
@@ -159,6 +184,19 @@ class _Table:
         if len(self.targets[0].shape.streams) == 1:
             return 0
         return 1 if self.uniform else self._inputs()
+
+
+def _loosest(condition: Scalar, members: tuple[Member, ...]) -> str | None:
+    """The condition with the constant that accepts most; None if there is no such one."""
+    numbers = [int(ref.name[1:]) for ref in condition.columns if ref.input == PARAMETERS]
+    if not numbers:
+        return flat_sql(condition)
+    looser = direction(condition)
+    if len(numbers) != 1 or not looser:
+        return None
+    values = [member.constants[numbers[0] - 1] for member in members]
+    best = min(values) if looser == "less" else max(values)  # type: ignore[type-var]
+    return flat_sql(condition).replace(quoted(f"{PARAMETERS}.c{numbers[0]}"), literal(best))
 
 
 def _size(window: Window | None) -> int | None:

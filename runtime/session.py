@@ -7,9 +7,11 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from penstock.grammar.errors import PenstockError
+
+__all__ = ["DataFrame", "SparkSession", "spark_session"]
 
 _DEFAULTS = {
     "spark.ui.enabled": "false",

@@ -1,0 +1,174 @@
+"""A run as people see it: progress while it goes on, results when they ask for them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import signal
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+
+from penstock.grammar.errors import PenstockError
+from penstock.session import Session
+
+if TYPE_CHECKING:
+    from penstock.runtime.engine import StepReport
+
+RESULT_FORMATS = ("table", "csv", "json", "parquet")
+_SHOWN = 20
+"""A table shows so many results, unless told otherwise."""
+
+
+def run_session(session: Session, *, once: bool, drain: bool, seconds: float | None, plain: bool, quiet: bool) -> None:
+    """Run a session in the foreground until it ends; Ctrl-C ends it after a step."""
+    console = Console(stderr=True)
+    display = _Display(session, console, live=console.is_terminal and not plain, quiet=quiet)
+    session.on_step = display.step
+    interrupted = False
+
+    def interrupt(*_: Any) -> None:
+        nonlocal interrupted
+        if interrupted:
+            raise KeyboardInterrupt
+        interrupted = True
+        display.say("stopping after this step; Ctrl-C again stops at once")
+        session.request_stop()
+
+    previous = signal.signal(signal.SIGINT, interrupt)
+    try:
+        display.say("starting Spark")
+        with display:
+            session.run(once=once, drain=drain, seconds=seconds)
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    display.summary()
+    if interrupted:
+        raise KeyboardInterrupt
+
+
+class _Display:
+    """Lines, or a table that is kept up to date."""
+
+    def __init__(self, session: Session, console: Console, *, live: bool, quiet: bool) -> None:
+        self._session = session
+        self._console = console
+        self._quiet = quiet
+        self._began = time.monotonic()
+        self._recent: deque[StepReport] = deque(maxlen=20)
+        self._steps = 0
+        self._rows = 0
+        self._results = 0
+        self._live = Live(console=console, refresh_per_second=4, transient=True) if live and not quiet else None
+
+    def __enter__(self) -> None:
+        if self._live is not None:
+            self._live.start()
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def say(self, text: str) -> None:
+        if not self._quiet:
+            self._console.print(text, highlight=False)
+
+    def step(self, report: StepReport) -> None:
+        """Take note of a step."""
+        self._steps += 1
+        self._rows += sum(report.rows.values())
+        self._results += report.results
+        self._recent.append(report)
+        if self._live is not None:
+            self._live.update(self._table())
+        else:
+            taken = " ".join(f"{name} +{rows:,}" for name, rows in sorted(report.rows.items()))
+            self.say(f"step {report.step}: {report.seconds:.2f} s, {taken}, results +{report.results:,}")
+
+    def summary(self) -> None:
+        """What the run did."""
+        taken = time.monotonic() - self._began
+        self.say(f"{self._steps} steps, {self._rows:,} rows, {self._results:,} results in {taken:.1f} s")
+        for row in self._session.execute("SHOW STREAMS"):
+            aside = row["late"] + row["unreadable"]
+            if aside:
+                where = f"{self._session.state_folder}/rejected/{row['stream']}"
+                counts = f"{row['late']:,} late, {row['unreadable']:,} unreadable"
+                self.say(f"{row['stream']}: {aside:,} rows set aside ({counts}), in {where}")
+
+    def _table(self) -> Group:
+        seconds = sum(report.seconds for report in self._recent)
+        rows = sum(sum(report.rows.values()) for report in self._recent)
+        last = self._recent[-1]
+        head = Table(box=None, show_header=False)
+        head.add_row("steps", f"{self._steps:,}", "last step", f"{last.seconds:.2f} s")
+        head.add_row("rows", f"{self._rows:,}", "rate", f"{rows / max(seconds, 1e-9):,.0f} rows/s")
+        return Group(
+            head,
+            _rich("Streams", self._session.execute("SHOW STREAMS")),
+            _rich("State", self._session.execute("SHOW SLICES")[:12]),
+            _rich("Queries", self._session.execute("SHOW QUERIES")[:12]),
+        )
+
+
+def _rich(title: str, rows: list[dict[str, Any]]) -> Table:
+    table = Table(title=title, title_justify="left", box=None, header_style="bold")
+    for name in rows[0] if rows else ():
+        table.add_column(name, justify="right" if isinstance(rows[0][name], int) else "left")
+    for row in rows:
+        table.add_row(*(_text(value) for value in row.values()))
+    return table
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def show_results(
+    session: Session, query: str, output: str, *, since: str | None, limit: int | None, target: Path | None
+) -> None:
+    """Print or write the results of a query."""
+    rows = session.results(query)
+    if since is not None:
+        rows = rows.where(rows["_ts"] >= _moment(since))
+    if output == "table" and limit is None:
+        limit = _SHOWN
+    if limit is not None:
+        rows = rows.orderBy(rows["_ts"].desc()).limit(limit)
+    ordered = rows.orderBy("_ts")
+    if output == "parquet":
+        ordered.write.mode("overwrite").parquet(str(target))
+        return
+    names = ordered.columns
+    found: Iterator[Any] = ordered.toLocalIterator()
+    if output == "table":
+        table = Table(*names)
+        for row in found:
+            table.add_row(*(_text(value) if not isinstance(value, float) else f"{value:g}" for value in row))
+        Console().print(table)
+    elif output == "csv":
+        writer = csv.writer(sys.stdout)
+        writer.writerow(names)
+        writer.writerows(found)
+    else:
+        for row in found:
+            print(json.dumps(row.asDict(recursive=True), default=str, ensure_ascii=False))
+
+
+def _moment(text: str) -> str:
+    try:
+        return datetime.fromisoformat(text).isoformat(sep=" ")
+    except ValueError:
+        raise PenstockError(
+            f"'{text}' is not a time", hint="Write it as '2026-01-31 12:00:00'.", label="bad-moment"
+        ) from None

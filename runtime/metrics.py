@@ -1,0 +1,122 @@
+"""Metrics of every step, as lines of JSON, and what they and the log say about a run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from penstock.compiler.physical import KeepChain, PhysicalPlan
+from penstock.grammar.durations import format_duration
+from penstock.runtime.log import State
+
+if TYPE_CHECKING:
+    from penstock.runtime.engine import StepReport
+
+Table = list[dict[str, Any]]
+
+
+class Metrics:
+    """Writes a line for every step into `<state>/metrics/`."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._path = folder / f"{datetime.now(UTC):%Y%m%d}.jsonl"
+
+    def add(self, report: StepReport, state: State) -> None:
+        """Note a step."""
+        line = {
+            "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            **asdict(report),
+            "state_rows": {chain: sum(chunk.rows for chunk in chunks) for chain, chunks in state.chains.items()},
+            "chunks": {chain: len(chunks) for chain, chunks in state.chains.items()},
+            "watermarks": {name: stream.high for name, stream in state.streams.items()},
+            "late": {name: stream.late for name, stream in state.streams.items()},
+            "unreadable": {name: stream.unreadable for name, stream in state.streams.items()},
+        }
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+
+def stream_table(plan: PhysicalPlan, state: State) -> Table:
+    """Every stream: rows taken, how far in event time, rows set aside."""
+    names = sorted({op.chain.stream for op in plan.of_kind(KeepChain) if isinstance(op, KeepChain)})
+    table = []
+    for name in names:
+        known = state.streams.get(name)
+        table.append(
+            {
+                "stream": name,
+                "rows": known.rows if known else 0,
+                "up to": moment(known.high) if known and known.high is not None else None,
+                "late": known.late if known else 0,
+                "unreadable": known.unreadable if known else 0,
+            }
+        )
+    return table
+
+
+def query_table(plan: PhysicalPlan, state: State) -> Table:
+    """Every query and the number of its results so far; None where they are not counted."""
+    return [{"query": name, "results": state.counts.get(name)} for name in plan.queries]
+
+
+def slice_table(plan: PhysicalPlan, state: State) -> Table:
+    """Every slice of every chain and about how many rows are in it."""
+    table = []
+    for keeper in _keepers(plan):
+        chain = keeper.chain
+        chunks = state.chains.get(keeper.id, ())
+        now = _now(state, chain.stream)
+        for start, end in chain.slices:
+            inside = [chunk for chunk in chunks if now is not None and start <= now - chunk.high < end]
+            if end == chain.boundaries[-1]:
+                inside += [chunk for chunk in chunks if now is not None and now - chunk.high >= end]
+            table.append(
+                {
+                    **_where(keeper),
+                    "from": format_duration(start) if start else "0",
+                    "to": format_duration(end),
+                    "chunks": len(inside),
+                    "rows": sum(chunk.rows for chunk in inside),
+                }
+            )
+    return table
+
+
+def state_table(plan: PhysicalPlan, state: State) -> Table:
+    """Every chain: rows and chunks kept, and the span of their event times."""
+    table = []
+    for keeper in _keepers(plan):
+        chunks = state.chains.get(keeper.id, ())
+        table.append(
+            {
+                **_where(keeper),
+                "rows": sum(chunk.rows for chunk in chunks),
+                "chunks": len(chunks),
+                "oldest": moment(min(chunk.low for chunk in chunks)) if chunks else None,
+                "newest": moment(max(chunk.high for chunk in chunks)) if chunks else None,
+            }
+        )
+    return table
+
+
+def moment(micros: int) -> str:
+    """A time for people."""
+    return datetime.fromtimestamp(micros / 1e6, tz=UTC).isoformat(sep=" ", timespec="milliseconds")
+
+
+def _keepers(plan: PhysicalPlan) -> list[KeepChain]:
+    return [op for op in plan.of_kind(KeepChain) if isinstance(op, KeepChain) and op.chain.reach]
+
+
+def _where(keeper: KeepChain) -> dict[str, Any]:
+    scope = {"query": keeper.chain.scope} if keeper.chain.scope else {}
+    return {"stream": keeper.chain.stream, **scope}
+
+
+def _now(state: State, stream: str) -> int | None:
+    known = state.streams.get(stream)
+    return known.high if known else None
