@@ -43,9 +43,10 @@ def run_session(session: Session, *, once: bool, drain: bool, seconds: float | N
         display.say("stopping after this step; Ctrl-C again stops at once")
         session.request_stop()
 
+    display.say("starting Spark")
+    session.spark  # noqa: B018  it must be there first: Spark takes Ctrl-C for itself when it starts
     previous = signal.signal(signal.SIGINT, interrupt)
     try:
-        display.say("starting Spark")
         with display:
             session.run(once=once, drain=drain, seconds=seconds)
     finally:

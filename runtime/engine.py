@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
 import time
 from collections import deque
@@ -18,7 +19,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 from penstock.catalog import Catalog, Stream
-from penstock.compiler.explain import explain_physical
+from penstock.compiler.explain import to_data
 from penstock.compiler.logical import StreamScan
 from penstock.compiler.physical import KeepChain, PhysicalPlan, Probe
 from penstock.compiler.shared import Chain
@@ -30,7 +31,7 @@ from penstock.runtime.ingest import Ingest
 from penstock.runtime.log import Log, State, StreamState
 from penstock.runtime.probe import Rows, combinations, read_chunks
 from penstock.runtime.propagate import Merge, due, merged
-from penstock.runtime.reach import constant_reach
+from penstock.runtime.reach import constant_reach, reach_sql
 from penstock.runtime.results import Results, result_groups
 from penstock.runtime.route import Columns, Target, is_uniform, routed
 from penstock.runtime.sinks import sinks_of
@@ -492,7 +493,8 @@ class Engine:
     @property
     def fingerprint(self) -> str:
         """What the state was made for."""
-        text = explain_physical(self.plan) + repr([keeper.chain.wanted for keeper in self._keepers.values()])
+        tags = [reach_sql(keeper.chain) for keeper in self._keepers.values()]
+        text = "\n".join([json.dumps(to_data(self.plan)), *tags])
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 

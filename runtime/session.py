@@ -13,10 +13,10 @@ from penstock.grammar.errors import PenstockError
 
 __all__ = ["DataFrame", "SparkSession", "spark_session"]
 
+_QUIET = (Path(__file__).parent / "log4j2.properties").as_uri()
 _DEFAULTS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.log.level": "ERROR",
     "spark.scheduler.mode": "FAIR",
     # Steps are small plans over few partitions: deciding again between stages costs more than it saves.
     "spark.sql.adaptive.enabled": "false",
@@ -47,6 +47,7 @@ def spark_session(settings: Iterable[tuple[str, str]] = (), *, name: str = "pens
         "spark.driver.memory": f"{_memory_gb()}g",
         "spark.sql.shuffle.partitions": str(cores),
         "spark.default.parallelism": str(cores),
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_QUIET}",
         **_DEFAULTS,
         **dict(settings),
     }
