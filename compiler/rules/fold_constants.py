@@ -7,7 +7,7 @@ from dataclasses import replace
 from penstock.compiler.logical import Aggregate, Filter, Join, Named, Plan, Project, Query
 from penstock.compiler.predicates import in_order
 from penstock.compiler.rules.context import Context, each_query
-from penstock.compiler.scalar import Scalar, conjuncts, folded
+from penstock.compiler.scalar import Scalar, conjuncts, folded, narrowed
 from penstock.compiler.shared import SharedPlan
 
 
@@ -36,7 +36,7 @@ def _node(node: Plan) -> Plan:
 
 
 def _conditions(conditions: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
-    return in_order(part for condition in conditions for part in conjuncts(folded(condition)))
+    return in_order(narrowed(part for condition in conditions for part in conjuncts(folded(condition))))
 
 
 def _named(columns: tuple[Named, ...]) -> tuple[Named, ...]:

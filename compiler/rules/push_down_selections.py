@@ -8,7 +8,7 @@ from dataclasses import replace
 from penstock.compiler.logical import Aggregate, Filter, Join, Key, Plan, Project, Query
 from penstock.compiler.predicates import in_order, merged_keys, split_conditions
 from penstock.compiler.rules.context import Context, each_query
-from penstock.compiler.scalar import ColumnRef, Scalar, equal, folded, replaced
+from penstock.compiler.scalar import ColumnRef, Scalar, comparison_of, equal, folded, narrowed, replaced
 from penstock.compiler.shared import SharedPlan
 
 _EXACT = ("tinyint", "smallint", "int", "bigint", "string", "boolean", "date", "timestamp")
@@ -39,28 +39,37 @@ def _below_project(plan: Plan) -> Plan:
     if not isinstance(aggregate, Aggregate):
         return _below_grouping(plan, ())
     groups = {ColumnRef("", group.name): group.expr for group in aggregate.groups}
-    early = [c for c in having if c.columns and all(ref in groups and groups[ref].is_column for ref in c.columns)]
+    early = [c for c in having if _is_early(c, groups)]
     refs = {ref: next(iter(expr.columns)) for ref, expr in groups.items() if expr.is_column}
     below = _below_grouping(aggregate.input, [folded(replaced(condition, refs)) for condition in early])
-    if below is aggregate.input:
+    if below is aggregate.input and not early:
         return plan
     changed: Plan = replace(aggregate, input=below)
     late = tuple(condition for condition in having if condition not in early)
     return Filter(changed, late) if late else changed
 
 
+def _is_early(condition: Scalar, groups: dict[ColumnRef, Scalar]) -> bool:
+    """Whether a condition on groups can be asked of their rows: it must not tell apart rows of one group."""
+    own = [groups[ref] for ref in condition.columns if ref in groups and groups[ref].is_column]
+    if not own or len(own) < len(condition.columns):
+        return False
+    compared = comparison_of(condition)[1]
+    return all(group.type in _EXACT for group in own) or (compared is not None and compared.is_column)
+
+
 def _below_grouping(plan: Plan, more: Iterable[Scalar]) -> Plan:
     above = (*plan.conditions, *more) if isinstance(plan, Filter) else tuple(more)
     source = plan.input if isinstance(plan, Filter) else plan
     if not isinstance(source, Join):
-        return plan if not more else Filter(source, in_order(above))
+        return plan if not more else Filter(source, in_order(narrowed(above)))
     inner = [(child.conditions, child.input) if isinstance(child, Filter) else ((), child) for child in source.inputs]
     below = [condition for conditions, _ in inner for condition in conditions]
     keys, residual, selections = split_conditions([*source.residual, *above, *below])
     keys = merged_keys([*(key.parts for key in source.keys), *(key.parts for key in keys)])
     keys, same = _one_part_each(keys)
     everywhere = in_order([*selections, *same])
-    everywhere = in_order([*everywhere, *_implied(everywhere, keys)])
+    everywhere = in_order(narrowed([*everywhere, *_implied(everywhere, keys)]))
     inputs = tuple(_filtered(child, everywhere) for _, child in inner)
     rest = tuple(condition for condition in everywhere if not condition.columns)
     joined: Plan = Join(inputs, keys, residual)

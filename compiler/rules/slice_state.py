@@ -29,9 +29,9 @@ def _cut(chain: Chain, plan: SharedPlan, context: Context) -> Chain:
     if sharing == "push-down":
         parts = sorted({reach for wanted in chain.wanted for _, reach in wanted.rows if reach > 0})
         return replace(chain, boundaries=(0, *parts), partitioned=True)
-    if sharing == "pull-up":
+    if sharing in ("pull-up", "none"):
         return replace(chain, boundaries=(0, windows[-1]))
-    if sharing != "slice" or chain.rows or objective == "memory" or len(windows) == 1:
+    if chain.rows or objective == "memory" or len(windows) == 1:
         return replace(chain, boundaries=(0, *windows))
     return replace(chain, boundaries=(0, *_cheapest(chain, windows, plan, context)))
 

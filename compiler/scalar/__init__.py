@@ -3,7 +3,7 @@
 Nothing else imports sqlglot. A `Scalar` is a value: two are equal when their Spark SQL is.
 """
 
-from penstock.compiler.scalar.fold import conjuncts, folded, is_true
+from penstock.compiler.scalar.fold import conjuncts, folded, is_true, narrowed
 from penstock.compiler.scalar.shape import (
     PARAMETERS,
     Constant,
@@ -33,6 +33,7 @@ __all__ = [
     "equality",
     "folded",
     "is_true",
+    "narrowed",
     "parametrised",
     "renamed",
     "renumbered",

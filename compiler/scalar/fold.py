@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from operator import add, eq, ge, gt, le, lt, mul, ne, sub
 
 from sqlglot import exp
@@ -48,7 +48,8 @@ def folded(scalar: Scalar) -> Scalar:
         return scalar
     tree = _fold(bare(scalar.tree))
     tree._type = scalar.tree.type  # what it was: a folded NULL stays a boolean
-    return scalar_of(parenthesised(tree))
+    after = scalar_of(parenthesised(tree))
+    return after if after.sql == scalar.sql else folded(after)  # what one rewriting leaves may be another's case
 
 
 def conjuncts(scalar: Scalar) -> tuple[Scalar, ...]:
@@ -56,6 +57,13 @@ def conjuncts(scalar: Scalar) -> tuple[Scalar, ...]:
     if isinstance(scalar.tree, exp.And):
         return tuple(scalar_of(part.copy().unnest()) for part in scalar.tree.flatten())
     return () if is_true(scalar) else (scalar,)
+
+
+def narrowed(scalars: Iterable[Scalar]) -> tuple[Scalar, ...]:
+    """Conditions that must all hold, without the bounds that others of them make superfluous."""
+    parts = {scalar.sql: scalar for scalar in scalars}
+    loose = _loose_bounds(exp.And, {sql: scalar.tree for sql, scalar in parts.items()}) if len(parts) > 1 else ()
+    return tuple(scalar for sql, scalar in parts.items() if sql not in loose)
 
 
 def is_true(scalar: Scalar) -> bool:
@@ -152,7 +160,7 @@ def _not(tree: exp.Expr) -> exp.Expr:
         return _child(inner)
     opposite = _OPPOSITE.get(type(inner))
     if opposite is not None:
-        return typed(opposite(this=inner.this, expression=inner.expression), "boolean")
+        return _comparison(typed(opposite(this=inner.this, expression=inner.expression), "boolean"))
     if isinstance(inner, exp.Connector):
         kind = exp.Or if isinstance(inner, exp.And) else exp.And
         parts = [_not(typed(exp.Not(this=part.copy()), "boolean")) for part in inner.flatten()]
@@ -187,15 +195,19 @@ def _junction(tree: exp.Expr) -> exp.Expr:
             parts[_text(part)] = part
     if not parts:
         return _boolean(neutral)
-    kept = _one_bound_each(kind, parts)
+    loose = _loose_bounds(kind, parts)
+    kept = [parts[text] for text in sorted(parts, key=_order) if text not in loose]
     common = _common(kind, kept)
     return common if common is not None else _joined(kind, kept)
 
 
-def _one_bound_each(kind: type[exp.Expr], parts: dict[str, exp.Expr]) -> list[exp.Expr]:
-    """`x > 1 AND x > 5` is `x > 5`, and `x > 1 OR x > 5` is `x > 1`; both are NULL where x is."""
+def _loose_bounds(kind: type[exp.Expr], parts: dict[str, exp.Expr]) -> set[str]:
+    """The texts of bounds that say nothing beside another one.
+
+    `x > 1 AND x > 5` is `x > 5`, and `x > 1 OR x > 5` is `x > 1`; both are NULL where x is.
+    """
     best: dict[tuple[str, str, bool], tuple[tuple[float, bool], str]] = {}
-    dropped = set()
+    dropped: set[str] = set()
     for text, part in parts.items():
         if not isinstance(part, exp.LT | exp.LTE | exp.GT | exp.GTE):
             continue
@@ -213,7 +225,7 @@ def _one_bound_each(kind: type[exp.Expr], parts: dict[str, exp.Expr]) -> list[ex
             dropped.add(text if tightness <= known[0] else known[1])
         if known is None or tightness > known[0]:
             best[key] = (tightness, text)
-    return [parts[text] for text in sorted(parts, key=_order) if text not in dropped]
+    return dropped
 
 
 def _common(kind: type[exp.Expr], parts: list[exp.Expr]) -> exp.Expr | None:

@@ -110,9 +110,15 @@ def _plain_shape(compared: Scalar, operator: Any, type_: str) -> Scalar:
     return scalar_of(typed(operator(this=compared.tree.copy(), expression=parameter), "boolean"))
 
 
-@lru_cache(maxsize=10_000)
 def renumbered(scalar: Scalar, offset: int) -> Scalar:
     """The scalar with its parameters counted on by `offset`."""
+    types = tuple(type_name(node) for node in scalar.tree.find_all(exp.Column))
+    return _renumbered(scalar, offset, types)
+
+
+@lru_cache(maxsize=10_000)
+def _renumbered(scalar: Scalar, offset: int, types: tuple[str, ...]) -> Scalar:
+    """As above; columns of other types may have the same text."""
     own = [ref for ref in scalar.columns if ref.input == PARAMETERS]
     return replaced(scalar, {ref: ColumnRef(PARAMETERS, f"c{int(ref.name[1:]) + offset}") for ref in own})
 
