@@ -60,10 +60,10 @@ class Batch:
 
     def to_data(self) -> dict[str, Any]:
         """As JSON has it."""
-        return {**asdict(self), "chunks": {chain: chunk.to_data() for chain, chunk in self.chunks}}
+        return {**asdict(self), "chunks": [[chain, chunk.to_data()] for chain, chunk in self.chunks]}
 
     @staticmethod
     def of(data: dict[str, Any]) -> Batch:
         """From JSON."""
-        chunks = tuple((chain, Chunk.of(chunk)) for chain, chunk in data["chunks"].items())
+        chunks = tuple((chain, Chunk.of(chunk)) for chain, chunk in data["chunks"])
         return Batch(**{**data, "chunks": chunks})

@@ -25,7 +25,7 @@ from penstock.compiler.physical import KeepChain, PhysicalPlan, Probe
 from penstock.compiler.shared import Chain
 from penstock.grammar.errors import PenstockError
 from penstock.runtime.chunks import Batch, Chunk
-from penstock.runtime.columns import QUERY, REACH, quoted
+from penstock.runtime.columns import QUERY, REACH, literal, quoted
 from penstock.runtime.faults import reached
 from penstock.runtime.ingest import Ingest
 from penstock.runtime.log import Log, State, StreamState
@@ -85,6 +85,7 @@ class Engine:
         self._streams = sorted({keeper.chain.stream for keeper in self._keepers.values()})
         self._news = threading.Condition()
         self._pending: dict[str, deque[Batch]] = {}
+        self._taking: set[str] = set()
         self._queries: dict[str, StreamingQuery] = {}
         self._stopping = threading.Event()
         self._background = ThreadPoolExecutor(1, thread_name_prefix="penstock-merge")
@@ -124,7 +125,10 @@ class Engine:
             self._step(taken)
 
     def _check_plan(self) -> None:
-        if self.state.step and self.state.plan != self.fingerprint:
+        if not self.state.plan:
+            self.state = replace(self.state, plan=self.fingerprint)
+            self.log.commit(self.state)  # before anything is read: what is read is made for these queries
+        if self.state.plan != self.fingerprint:
             raise PenstockError(
                 f"the state in {self.storage.root} was made for other queries",
                 hint="Run the queries it was made for, or name another state folder in penstock.yml.",
@@ -175,15 +179,18 @@ class Engine:
     def _taker(self, name: str) -> Callable[[DataFrame, int], None]:
         def take(rows: DataFrame, number: int) -> None:
             with self._news:
+                self._taking.add(name)
                 last = self._pending[name][-1].number if self._pending[name] else -1
                 known = max(last, self.state.streams.get(name, StreamState()).batch)
             if number <= known or self._stopping.is_set():
+                self._taking.discard(name)
                 if number > known:
                     raise _Stopped
                 return
             batch = self._ingests[name].take(rows, number)
             with self._news:
                 self._pending[name].append(batch)
+                self._taking.discard(name)
                 self._news.notify_all()
                 while self._held_back(name) and not self._stopping.is_set():
                     self._news.wait(1.0)
@@ -212,6 +219,7 @@ class Engine:
             self._check_streams()
             if not any(self._pending.values()):
                 if all(not query.isActive for query in self._queries.values()):
+                    self._check_streams()  # one may have failed since
                     return None if not any(self._pending.values()) else {}
                 self._news.wait(0.05)
                 return {}
@@ -309,11 +317,8 @@ class Engine:
             seen = Observation()
             observed = rows.observe(
                 seen,
-                F.count(F.lit(1)).alias("all"),
-                *(
-                    F.coalesce(F.sum(F.when(F.col(QUERY) == query, 1)), F.lit(0)).alias(f"q{i}")
-                    for i, query in enumerate(named)
-                ),
+                F.expr("count(1) AS all"),
+                *(F.expr(f"count_if({QUERY} = {literal(query)}) AS q{i}") for i, query in enumerate(named)),
             )
             self.results.stage(observed, number, group)
             found = seen.get
@@ -385,7 +390,8 @@ class Engine:
                 late=known.late + sum(batch.late for batch in batches),
                 unreadable=known.unreadable + sum(batch.unreadable for batch in batches),
             )
-        streams = self._past_idle(streams, taken)
+        with self._news:
+            streams = self._past_idle(streams, taken)
         chains = dict(self.state.chains)
         for chain, keeper in self._keepers.items():
             chunks = [*chains.get(chain, ()), *new.get(chain, ())]
@@ -410,6 +416,7 @@ class Engine:
             for name in self._streams
             if (timeout := self._stream(name).idle_timeout) is not None
             and not self._pending[name]
+            and name not in self._taking  # its rows were let in by the watermark of before
             and now - self._seen.setdefault(name, now) > timeout / 1e6
         }
         marks = [

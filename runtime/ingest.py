@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote
 
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F
 
@@ -49,20 +51,20 @@ class Ingest:
         time = F.unix_micros(F.col(quoted(self.stream.timestamp)))
         late = F.lit(False) if self.watermark is None else F.coalesce(time < self.watermark, F.lit(False))
         fine = F.col(REASON).isNull() & ~late
-        counts = Observation()
-        observed = ready.observe(
-            counts,
+        measures = [
             F.count(F.lit(1)).alias("rows"),
             F.coalesce(F.sum(F.when(F.col(REASON).isNull() & late, 1)), F.lit(0)).alias("late"),
             F.coalesce(F.sum(F.when(F.col(REASON).isNotNull(), 1)), F.lit(0)).alias("unreadable"),
             F.min(F.when(fine, time)).alias("low"),
             F.max(F.when(fine, time)).alias("high"),
-        ).where(fine)
+        ]
+        counts = Observation()
+        observed = ready.observe(counts, *measures).where(fine)
         chunks = []
         for position, keeper in enumerate(self.chains):
             source = observed if position == 0 else ready.where(fine)
             chunks += [(keeper.id, chunk) for chunk in self._write(source, keeper, number, time)]
-        found = counts.get
+        found = _measured(counts, ready, measures)
         reached("chunk-written")
         if found["late"] or found["unreadable"]:
             self._set_aside(rows, late, number)
@@ -137,6 +139,15 @@ class Ingest:
         reason = F.coalesce(F.col(REASON), F.lit("it is behind the watermark")).alias(REASON)
         folder = self.storage.path("rejected", quote(self.stream.name, safe=""), f"b{number:010}")
         bad.select(reason, f"{ORIGINAL}.*").write.mode("overwrite").json(folder)
+
+
+def _measured(counts: Observation, rows: DataFrame, measures: list[Column]) -> dict[str, Any]:
+    """What was observed; if Spark saw that no query can want a row and read none, it is measured now."""
+    try:
+        return counts.get
+    except Py4JJavaError:
+        (found,) = rows.agg(*measures).collect()
+        return found.asDict()
 
 
 def _ages(boundaries: tuple[int, ...]) -> tuple[int, ...]:

@@ -96,7 +96,7 @@ class Log:
     def commit(self, state: State) -> None:
         """Note that a step is done; entries that no restart needs are removed."""
         self._storage.write(self._name(state.step, "done"), json.dumps(state.to_data()))
-        if state.step > _KEPT:
+        if state.step >= _KEPT:
             for kind in ("begun", "done"):
                 self._storage.delete(self._name(state.step - _KEPT, kind))
 

@@ -30,12 +30,11 @@ class Rows:
 def read_chunks(spark: SparkSession, rows: Rows, chunks: tuple[Chunk, ...], alias: str) -> DataFrame:
     """The rows of chunks under an input's name, with their event time in microseconds and their reach."""
     read = spark.read.schema(rows.schema).parquet(*(chunk.path for chunk in chunks))
-    columns = [F.col(quoted(name)).alias(column(alias, name)) for name in rows.chain.columns]
-    return read.select(
-        *columns,
-        F.unix_micros(F.col(quoted(rows.chain.timestamp))).alias(column(alias, TIME)),
-        *([F.col(REACH).alias(column(alias, REACH))] if constant_reach(rows.chain) is None else []),
-    )
+    columns = [f"{quoted(name)} AS {quoted(column(alias, name))}" for name in rows.chain.columns]
+    columns.append(f"unix_micros({quoted(rows.chain.timestamp)}) AS {quoted(column(alias, TIME))}")
+    if constant_reach(rows.chain) is None:
+        columns.append(f"{REACH} AS {quoted(column(alias, REACH))}")
+    return read.selectExpr(*columns)
 
 
 def combinations(

@@ -66,13 +66,13 @@ class Results:
     def clean(self, state: State) -> None:
         """Undo what an interrupted run left half done: a swap of folders, staged results, folders that do not count."""
         there = self._storage.names(self.folder)
+        for name in there:
+            if name not in state.results:  # first, so that nobody ever sees a folder and the one that it is merged into
+                self._storage.delete(f"{self.folder}/{name}")
         for name in state.results:
             if name not in there:
                 self._storage.move(self._storage.path("staging", f"old-{name}"), f"{self.folder}/{name}")
         self._storage.delete(self._storage.path("staging"))
-        for name in self._storage.names(self.folder):
-            if name not in state.results:
-                self._storage.delete(f"{self.folder}/{name}")
 
     def read(self, names: Iterable[str]) -> DataFrame | None:
         """The results in these folders; None if there are no such folders."""

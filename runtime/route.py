@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -51,16 +54,17 @@ def is_uniform(targets: Iterable[Target]) -> bool:
 def routed(spark: SparkSession, rows: DataFrame, targets: tuple[Target, ...], outputs: Columns) -> DataFrame:
     """The results of all the targets' queries, with `_query`, `_ts` and the output columns, NULL where one has none."""
     shape = targets[0].shape
-    timed = rows.select("*", F.expr(_newest(shape)).alias(NEWEST))
+    newest = _newest(shape)
+    timed = rows.selectExpr("*", f"{newest} AS {NEWEST}")
     if len(shape.streams) > 1:
         times = ", ".join(quoted(column(scan.alias, TIME)) for _, scan in shape.streams)
-        timed = timed.select("*", F.expr(f"{NEWEST} - LEAST({times})").alias(AGE))
+        timed = rows.selectExpr("*", f"{newest} AS {NEWEST}", f"{newest} - LEAST({times}) AS {AGE}")
     if len(targets) == 1 and len(targets[0].members) == 1:
         return _one(timed, targets[0], outputs)
     table = _Table(targets)
     matched = timed.where(table.envelope()).join(F.broadcast(table.frame(spark)), F.expr(table.condition()))
-    shown = [F.expr(table.output(name, type_)).alias(name) for name, type_ in outputs]
-    return matched.select(F.col(QUERY), F.timestamp_micros(NEWEST).alias(TIME), *shown)
+    shown = [f"{table.output(name, type_)} AS {quoted(name)}" for name, type_ in outputs]
+    return matched.selectExpr(QUERY, f"timestamp_micros({NEWEST}) AS {TIME}", *shown)
 
 
 def _one(rows: DataFrame, target: Target, outputs: Columns) -> DataFrame:
@@ -70,9 +74,11 @@ def _one(rows: DataFrame, target: Target, outputs: Columns) -> DataFrame:
     conditions = [_with_literals(condition, member.constants) for condition in shape.conditions]
     windows = _window_conditions(shape, [f"{window.size}L" if window else None for window in member.windows])
     own = {named.name: _with_literals(named.expr, member.constants) for named in shape.columns}
-    shown = [F.expr(own.get(name, f"CAST(NULL AS {type_})")).alias(name) for name, type_ in outputs]
-    named = F.lit(member.query).alias(QUERY)
-    return rows.where(all_of([*windows, *conditions])).select(named, F.timestamp_micros(NEWEST).alias(TIME), *shown)
+    shown = [f"{own.get(name, f'CAST(NULL AS {type_})')} AS {quoted(name)}" for name, type_ in outputs]
+    named = f"{literal(member.query)} AS {QUERY}"
+    return rows.where(all_of([*windows, *conditions])).selectExpr(
+        named, f"timestamp_micros({NEWEST}) AS {TIME}", *shown
+    )
 
 
 def _with_literals(scalar: Scalar, constants: tuple[Constant, ...]) -> str:
@@ -122,16 +128,24 @@ class _Table:
     def frame(self, spark: SparkSession) -> DataFrame:
         """The table, one row for each query."""
         windows = [f"{PARAMETERS}._w{i}" for i in range(self._windows())]
-        fields = [f"{QUERY} string", f"{quoted(TEMPLATE)} int", *(f"{quoted(name)} bigint" for name in windows)]
-        fields += [f"{quoted(name)} {type_}" for name, type_ in self.types.items()]
-        rows = []
+        names: list[str] = []
+        templates: list[int] = []
+        sizes: list[list[int | None]] = [[] for _ in windows]
+        values: dict[str, list[Constant]] = {name: [] for name in self.types}
         for index, (target, slots) in enumerate(zip(self.targets, self.slots, strict=True)):
             places = [slot.name for slot in slots.values()]
             for member in target.members:
-                values = dict(zip(places, member.constants, strict=True))
-                sizes = [_size(window) for window in member.windows][: len(windows)]
-                rows.append((member.query, index, *sizes, *(values.get(name) for name in self.types)))
-        return spark.createDataFrame(rows, ", ".join(fields))
+                names.append(member.query)
+                templates.append(index)
+                for own, window in zip(sizes, member.windows, strict=False):
+                    own.append(None if window is None else window.size)
+                known = dict(zip(places, member.constants, strict=True))
+                for name, column_values in values.items():
+                    column_values.append(known.get(name))
+        columns = {QUERY: pa.array(names, pa.string()), TEMPLATE: pa.array(templates, pa.int32())}
+        columns |= {name: pa.array(own, pa.int64()) for name, own in zip(windows, sizes, strict=True)}
+        columns |= {name: pa.array(own, _arrow(self.types[name])) for name, own in values.items()}
+        return spark.createDataFrame(pa.table(columns))
 
     def condition(self) -> str:
         """What makes a combination a result of a query."""
@@ -197,6 +211,28 @@ def _loosest(condition: Scalar, members: tuple[Member, ...]) -> str | None:
     values = [member.constants[numbers[0] - 1] for member in members]
     best = min(values) if looser == "less" else max(values)  # type: ignore[type-var]
     return flat_sql(condition).replace(quoted(f"{PARAMETERS}.c{numbers[0]}"), literal(best))
+
+
+def _sent(type_: str) -> str:
+    """The type under which constants get to Spark: times as text, because Python's would be in the local time zone."""
+    return "string" if type_.startswith("timestamp") else type_
+
+
+def _text_of_time(value: Constant) -> Constant:
+    return value.isoformat(sep=" ") if isinstance(value, datetime) else value
+
+
+def _arrow(type_: str) -> Any:
+    """The type of a constant as Arrow has it."""
+    plain = {
+        "int": pa.int32(),
+        "bigint": pa.int64(),
+        "double": pa.float64(),
+        "string": pa.string(),
+        "date": pa.date32(),
+        "timestamp": pa.timestamp("us", tz="UTC"),
+    }
+    return plain[type_]
 
 
 def _size(window: Window | None) -> int | None:
