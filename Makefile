@@ -38,12 +38,8 @@ format: setup ## Format the code and mend what can be mended
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# Grows with the runtime: today it checks the example project and shows the plans of its queries.
-demo: setup ## Check and explain the example project
-	$(BIN)/penstock check .
-	$(BIN)/penstock explain .
-	$(BIN)/penstock explain . --kind shared
-	$(BIN)/penstock explain . --kind cost
+demo: setup ## Run a small project on Spark, with data it makes itself
+	$(BIN)/penstock demo build/demo
 
 bench: setup ## Measure how fast queries compile and share
 	$(BIN)/python bench/compile.py

@@ -151,6 +151,21 @@ def results(
         show_results(session, query, output, since=since, limit=limit, target=target)
 
 
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where to write the project of the demonstration.")] = Path(
+        "penstock-demo"
+    ),
+) -> None:
+    """Write a small project with data, run it, and show its results and what sharing saved.
+
+    Example:  penstock demo
+    """
+    from penstock.demo import run_demo
+
+    run_demo(folder)
+
+
 def _known(name: str, result: CompiledQueries) -> str:
     for known in result:
         if known.lower() == name.lower():

@@ -22,6 +22,7 @@ from penstock.session import Session
 
 if TYPE_CHECKING:
     from penstock.runtime.engine import StepReport
+    from penstock.runtime.session import DataFrame
 
 RESULT_FORMATS = ("table", "csv", "json", "parquet")
 _SHOWN = 20
@@ -114,13 +115,14 @@ class _Display:
         head.add_row("rows", f"{self._rows:,}", "rate", f"{rows / max(seconds, 1e-9):,.0f} rows/s")
         return Group(
             head,
-            _rich("Streams", self._session.execute("SHOW STREAMS")),
-            _rich("State", self._session.execute("SHOW SLICES")[:12]),
-            _rich("Queries", self._session.execute("SHOW QUERIES")[:12]),
+            rich_table("Streams", self._session.execute("SHOW STREAMS")),
+            rich_table("State", self._session.execute("SHOW SLICES")[:12]),
+            rich_table("Queries", self._session.execute("SHOW QUERIES")[:12]),
         )
 
 
-def _rich(title: str, rows: list[dict[str, Any]]) -> Table:
+def rich_table(title: str, rows: list[dict[str, Any]]) -> Table:
+    """Rows of a SHOW statement as a table."""
     table = Table(title=title, title_justify="left", box=None, header_style="bold")
     for name in rows[0] if rows else ():
         table.add_column(name, justify="right" if isinstance(rows[0][name], int) else "left")
@@ -151,7 +153,7 @@ def show_results(
         ordered.write.mode("overwrite").parquet(str(target))
         return
     names = ordered.columns
-    found: Iterator[Any] = ordered.toLocalIterator()
+    found: Iterator[Any] = _with_times_as_text(ordered).toLocalIterator()
     if output == "table":
         table = Table(*names)
         for row in found:
@@ -164,6 +166,17 @@ def show_results(
     else:
         for row in found:
             print(json.dumps(row.asDict(recursive=True), default=str, ensure_ascii=False))
+
+
+def _with_times_as_text(rows: DataFrame) -> DataFrame:
+    """Times as Spark writes them, in the zone that queries and --since are read in; Python's are in the local one."""
+    quoted = {name: "`" + name.replace("`", "``") + "`" for name in rows.columns}
+    return rows.select(
+        *(
+            rows[quoted[name]].cast("string").alias(name) if type_ == "timestamp" else rows[quoted[name]]
+            for name, type_ in rows.dtypes
+        )
+    )
 
 
 def _moment(text: str) -> str:

@@ -25,7 +25,7 @@ JOIN = "SELECT x.k, x.ts AS ats, x.v AS av, y.ts AS bts, y.v AS bv FROM a x, b y
 
 
 def queries(count: int, window: int) -> dict[str, str]:
-    """One query without a selection, or many with windows from a twelfth of the longest on and two shapes of selection."""
+    """One query without a selection; or many, windows from a twelfth of the longest on, two shapes of selection."""
     if count == 1:
         return {"q0": f"{JOIN} WINDOW {window} sec"}
     found = {}
@@ -145,9 +145,8 @@ def table(title: str, header: tuple[str, ...], rows: list[tuple[str, ...]]) -> N
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
     print(f"\n{title}")
     for row in [header, *rows]:
-        print(
-            "  " + "  ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths)))
-        )
+        first, *rest = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        print("  " + "  ".join([first, *(cell.strip().rjust(len(cell)) for cell in rest)]))
 
 
 def throughput(scratch: Path, quick: bool) -> None:
@@ -210,10 +209,9 @@ def state(scratch: Path, quick: bool) -> None:
     for seed, name in enumerate(("a", "b")):
         make_stream(data / name, rate=100, seconds=60 * minutes, keys=500, per_file=30, seed=seed)
     texts = {
-        "q1": "SELECT x.k FROM a x, b y WHERE x.k = y.k AND x.v < -1 WINDOW 1 min",
+        "q1": "SELECT x.k FROM a x, b y WHERE x.k = y.k AND x.v + y.v > 199.9 WINDOW 1 min",
         "q2": "SELECT x.k FROM a x, b y WHERE x.k = y.k AND x.v > 99 AND y.v > 99 WINDOW 60 min",
     }
-    texts["q1"] = "SELECT x.k FROM a x, b y WHERE x.k = y.k AND x.v + y.v > 199.9 WINDOW 1 min"
     job = {"scratch": str(scratch), "data": str(data), "window": 3600, "rate": 100, "files": 1, "step_rows": 6000}
     found = child({**job, "system": "penstock", "texts": texts, "queries": 2})
     least = 2 * 100 * (60 + 0.01 * 3540)

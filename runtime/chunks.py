@@ -10,7 +10,8 @@ from typing import Any
 class Chunk:
     """Rows of a chain in one folder of Parquet files; times are microseconds since the epoch.
 
-    `reaches` says how many rows reach beyond each of a few ages, ascending.
+    `reaches` says how many rows reach beyond each of a few ages, ascending. `trimmed` is the horizon at which the
+    rows that were dead then were left out.
     """
 
     path: str
@@ -19,6 +20,7 @@ class Chunk:
     rows: int
     reach: int
     reaches: tuple[tuple[int, int], ...] = ()
+    trimmed: int | None = None
 
     def to_data(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -28,7 +30,7 @@ class Chunk:
     def of(data: dict[str, Any]) -> Chunk:
         """From JSON."""
         reaches = tuple((int(age), int(count)) for age, count in data["reaches"])
-        return Chunk(data["path"], data["low"], data["high"], data["rows"], data["reach"], reaches)
+        return Chunk(**{**data, "reaches": reaches})
 
     def is_dead(self, horizon: int) -> bool:
         """Whether no row can be part of a result any more when every row to come is at `horizon` or later."""
@@ -40,8 +42,9 @@ class Chunk:
         ages = [*(age for age, _ in self.reaches), self.reach]
         dead = 0.0
         for age, more, fewer in zip(ages, counts, [*counts[1:], 0], strict=True):
-            span = max(1, self.high - self.low)
-            dead += (more - fewer) * min(1.0, max(0.0, (horizon - age - self.low) / span))
+            oldest = self.low if self.trimmed is None else max(self.low, self.trimmed - age)
+            span = max(1, self.high - oldest)
+            dead += (more - fewer) * min(1.0, max(0.0, (horizon - age - oldest) / span))
         return dead
 
 

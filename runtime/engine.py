@@ -8,10 +8,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from pyspark.sql import DataFrame, Observation, SparkSession
@@ -85,11 +86,13 @@ class Engine:
         self._streams = sorted({keeper.chain.stream for keeper in self._keepers.values()})
         self._news = threading.Condition()
         self._pending: dict[str, deque[Batch]] = {}
+        self._noted: dict[str, int] = {}
         self._taking: set[str] = set()
+        self._failures: dict[str, Exception] = {}
         self._queries: dict[str, StreamingQuery] = {}
         self._stopping = threading.Event()
         self._background = ThreadPoolExecutor(1, thread_name_prefix="penstock-merge")
-        self._merge: Future[tuple[Merge, Chunk | None]] | None = None
+        self._merges: dict[str, Future[tuple[Merge, Chunk | None]]] = {}
         self._result_merge: Future[tuple[list[str], str]] | None = None
         self._dead: list[str] = []
         self._replaced: list[str] = []
@@ -114,6 +117,7 @@ class Engine:
                     ingest.high = batch.high if ingest.high is None else max(ingest.high, batch.high)
             self._ingests[name] = ingest
             self._pending[name] = deque(waiting)
+            self._noted[name] = waiting[-1].number if waiting else known.batch
         self._clean_chunks()
         begun = self.log.begun(self.state.step + 1)
         if begun is not None:
@@ -179,17 +183,19 @@ class Engine:
     def _taker(self, name: str) -> Callable[[DataFrame, int], None]:
         def take(rows: DataFrame, number: int) -> None:
             with self._news:
-                self._taking.add(name)
-                last = self._pending[name][-1].number if self._pending[name] else -1
-                known = max(last, self.state.streams.get(name, StreamState()).batch)
-            if number <= known or self._stopping.is_set():
-                self._taking.discard(name)
-                if number > known:
+                if number <= self._noted[name]:
+                    return  # it is waiting, or in the step that is under way, or done
+                if self._stopping.is_set():
                     raise _Stopped
-                return
-            batch = self._ingests[name].take(rows, number)
+                self._taking.add(name)
+            try:
+                batch = self._ingests[name].take(rows, number)
+            except Exception as error:
+                self._failures[name] = error  # Spark would only pass on a traceback
+                raise
             with self._news:
                 self._pending[name].append(batch)
+                self._noted[name] = number
                 self._taking.discard(name)
                 self._news.notify_all()
                 while self._held_back(name) and not self._stopping.is_set():
@@ -209,6 +215,7 @@ class Engine:
         while not until():
             taken = self._next()
             if taken is None:
+                self.settle()
                 return
             if taken:
                 self._step(taken)
@@ -255,7 +262,9 @@ class Engine:
         if query is None or not query.isActive:
             return False
         status = query.status
-        return bool(status["isDataAvailable"] or (status["isTriggerActive"] and "Waiting" not in status["message"]))
+        begins = status["message"].startswith("Initializing")
+        busy = status["isTriggerActive"] and "Waiting" not in status["message"]
+        return bool(begins or busy or status["isDataAvailable"])
 
     def _check_streams(self) -> None:
         for name, query in self._queries.items():
@@ -263,7 +272,10 @@ class Engine:
             if error is not None and not self._stopping.is_set():
                 source = self._stream(name).source
                 assert source is not None
-                raise explanation(f"the stream {name}", source, error) from error
+                cause = self._failures.get(name, error)
+                if isinstance(cause, PenstockError):
+                    raise cause
+                raise explanation(f"the stream {name}", source, cause) from error
 
     def stop(self) -> None:
         """Stop reading; what was read stays for the next run."""
@@ -300,7 +312,7 @@ class Engine:
             for batch in batches:
                 self._ingests[name].forget(batch.number)
         self._tidy()
-        if self._on_step is not None:
+        if self._on_step is not None and taken:
             rows = {name: sum(batch.rows for batch in batches) for name, batches in taken.items()}
             total = counts.pop("", 0)
             self._on_step(StepReport(number, time.perf_counter() - began, rows, total, counts))
@@ -417,6 +429,7 @@ class Engine:
             if (timeout := self._stream(name).idle_timeout) is not None
             and not self._pending[name]
             and name not in self._taking  # its rows were let in by the watermark of before
+            and not self._is_behind(name)
             and now - self._seen.setdefault(name, now) > timeout / 1e6
         }
         marks = [
@@ -454,14 +467,13 @@ class Engine:
     ) -> tuple[dict[str, tuple[Chunk, ...]], list[str]]:
         """Put in place what the background has merged, if what it merged is still there."""
         self._replaced = []
-        if self._merge is not None and self._merge.done():
-            merge, chunk = self._merge.result()
-            self._merge = None
+        for chain in [chain for chain, future in self._merges.items() if future.done()]:
+            merge, chunk = self._merges.pop(chain).result()
             paths = {old.path for old in merge.chunks}
-            present = chains.get(merge.chain, ())
+            present = chains.get(chain, ())
             if paths <= {old.path for old in present}:
                 kept = [old for old in present if old.path not in paths]
-                chains = {**chains, merge.chain: tuple([*kept, chunk] if chunk is not None else kept)}
+                chains = {**chains, chain: tuple([*kept, chunk] if chunk is not None else kept)}
                 self._dead += list(paths)
             elif chunk is not None:
                 self._dead.append(chunk.path)
@@ -476,22 +488,29 @@ class Engine:
     def _tidy(self) -> None:
         """After a commit: remove what nobody needs any more, and look for something to merge."""
         self.results.forget(self._replaced)
-        busy = self._merge is not None
-        if not busy:
+        if not self._merges:  # one under way may read what is dead
             for path in self._dead:
                 self.storage.delete(path)
             self._dead.clear()
-            self._start_merge()
+        self._start_merges()
         if self._result_merge is None and (names := self.results.due(self.state)):
             self._result_merge = self._background.submit(lambda: (names, self.results.merge(names)))
 
-    def _start_merge(self) -> None:
+    def _start_merges(self) -> None:
         for chain, keeper in self._keepers.items():
-            chunks = self.state.chains.get(chain, ())
-            merge = due(chain, keeper.chain, chunks, self._horizon(keeper.chain, self.state.streams))
-            if merge is not None:
-                self._merge = self._background.submit(self._run_merge, merge, keeper)
-                return
+            if chain not in self._merges:
+                chunks = self.state.chains.get(chain, ())
+                merge = due(chain, keeper.chain, chunks, self._horizon(keeper.chain, self.state.streams))
+                if merge is not None:
+                    self._merges[chain] = self._background.submit(self._run_merge, merge, keeper)
+
+    def settle(self) -> None:
+        """Finish what is to be merged, so that the state is as small as it can be."""
+        while self._merges or self._result_merge is not None:
+            under_way: list[Future[Any]] = list(self._merges.values())
+            under_way += [self._result_merge] if self._result_merge is not None else []
+            wait(under_way)
+            self._step({})
 
     def _run_merge(self, merge: Merge, keeper: KeepChain) -> tuple[Merge, Chunk | None]:
         path = f"{self._ingests[keeper.chain.stream].folder}/{keeper.id}/m{self.state.step:010}"

@@ -87,4 +87,4 @@ def merged(spark: SparkSession, merge: Merge, chain: Chain, schema: str, path: s
     if not found["rows"]:
         return None
     beyond = tuple((age, found[f"beyond{age}"]) for age in ages if age < found["reach"])
-    return Chunk(path, found["low"], found["high"], found["rows"], found["reach"], beyond)
+    return Chunk(path, found["low"], found["high"], found["rows"], found["reach"], beyond, merge.horizon)

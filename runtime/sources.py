@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from penstock.catalog import Stream
 from penstock.catalog.parts import SourceSpec
 from penstock.grammar.errors import PenstockError
+from penstock.runtime.columns import quoted
 
 T = TypeVar("T")
 _TEXT_FORMATS = ("csv", "json")
@@ -21,7 +22,7 @@ _PLAIN = ("tinyint", "smallint", "int", "bigint", "float", "double", "boolean", 
 _CORRUPT = "_corrupt_record"
 _LIMITS = {
     "kafka": ("maxOffsetsPerTrigger", "1000000"),
-    **dict.fromkeys((*_FILE_FORMATS, "delta"), ("maxBytesPerTrigger", "64m")),
+    **dict.fromkeys((*_FILE_FORMATS, "delta"), ("maxBytesPerTrigger", str(64 * 2**20))),
 }
 """How much a batch takes at most, where the user does not say: a backlog is worked off in bounded steps."""
 REASON = "_reason"
@@ -47,27 +48,56 @@ def _reader(spark: SparkSession, stream: Stream, source: SourceSpec, path: str |
     limited = any(key.lower().startswith("max") for key, _ in source.options)
     if kind in _LIMITS and not limited:
         reader = reader.option(*_LIMITS[kind])
+    if kind == "csv":
+        reader = reader.option("enforceSchema", "false")  # a header that says otherwise is an error
     for key, value in source.options:
         reader = reader.option(key, value)
     if kind in _FILE_FORMATS:
-        reader = reader.schema(_file_schema(spark, stream, kind, path))
+        reader = reader.schema(_file_schema(spark, stream, source, path))
     return reader.load(path) if path is not None else reader.load()
 
 
-def _file_schema(spark: SparkSession, stream: Stream, kind: str, path: str | None) -> str:
+def _file_schema(spark: SparkSession, stream: Stream, source: SourceSpec, path: str | None) -> str:
     """Text is read as text, so that what does not convert can be shown; other files as they are."""
+    kind = source.format.lower()
     if kind in _TEXT_FORMATS:
-        columns = [f"`{c.name}` {'string' if c.type.startswith(_PLAIN) else c.type}" for c in stream.columns]
+        types = {c.name.lower(): "string" if c.type.startswith(_PLAIN) else c.type for c in stream.columns}
+        header = kind == "csv" and any(
+            key.lower() == "header" and value.lower() == "true" for key, value in source.options
+        )
+        found = _found(spark, source, path) if header else {}
+        _need_columns(stream, found)
+        names = [name for name, _ in found.values()] or [column.name for column in stream.columns]
+        columns = [f"{quoted(name)} {types.get(name.lower(), 'string')}" for name in names]
         return ", ".join([*columns, f"{_CORRUPT} string"])
-    try:
-        found = {field.name.lower(): field for field in spark.read.format(kind).load(path).schema.fields}
-    except PySparkException:
-        found = {}  # nothing there yet
-    columns = []
-    for column in stream.columns:
-        known = found.get(column.name.lower())
-        columns.append(f"`{column.name}` {known.dataType.simpleString() if known else column.type}")
+    found = _found(spark, source, path)
+    if any(column.name.lower() not in found for column in stream.columns):
+        found = _found(spark, source, path, ("mergeSchema", "true"))
+    _need_columns(stream, found)
+    columns = [f"{quoted(c.name)} {found[c.name.lower()][1] if found else c.type}" for c in stream.columns]
     return ", ".join(columns)
+
+
+def _found(
+    spark: SparkSession, source: SourceSpec, path: str | None, *options: tuple[str, str]
+) -> dict[str, tuple[str, str]]:
+    """The columns that the files have, with their types, by name in small letters; none if there is no file yet."""
+    try:
+        read = spark.read.format(source.format).options(**dict(source.options), **dict(options)).load(path)
+    except PySparkException:
+        return {}
+    return {field.name.lower(): (field.name, field.dataType.simpleString()) for field in read.schema.fields}
+
+
+def _need_columns(stream: Stream, found: dict[str, tuple[str, str]]) -> None:
+    missing = [column.name for column in stream.columns if column.name.lower() not in found]
+    if found and missing:
+        there = ", ".join(name for name, _ in found.values() if name != _CORRUPT)
+        raise PenstockError(
+            f"the source of {stream.name} has no column {', '.join(missing)}",
+            hint=f"It has {there}. Correct the columns of {stream.name}.",
+            label="missing-column",
+        )
 
 
 def converted(rows: DataFrame, stream: Stream, *, original: bool = False) -> DataFrame:
@@ -76,13 +106,7 @@ def converted(rows: DataFrame, stream: Stream, *, original: bool = False) -> Dat
     With `original`, also the row as it came.
     """
     present = {name.lower(): name for name in rows.columns}
-    missing = [column.name for column in stream.columns if column.name.lower() not in present]
-    if missing:
-        raise PenstockError(
-            f"the source of {stream.name} has no column {', '.join(missing)}",
-            hint=f"It has {', '.join(rows.columns)}. Correct the columns of {stream.name}.",
-            label="missing-column",
-        )
+    _need_columns(stream, {name.lower(): (name, type_) for name, type_ in rows.dtypes})
     found = dict(rows.dtypes)
     columns, reasons = [], []
     if _CORRUPT in rows.columns:
