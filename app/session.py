@@ -301,7 +301,8 @@ class Session:
         plan = self.compiled.physical
         if what == "PLAN":
             return [{"plan": line} for line in self.compiled.explain("physical").splitlines()]
-        state = Log(Storage(self.spark, self.state_folder)).last()
+        engine = self._engine
+        state = engine.state if engine is not None else Log(Storage(self.spark, self.state_folder)).last()
         tables = {
             "STREAMS": metrics.stream_table,
             "QUERIES": metrics.query_table,

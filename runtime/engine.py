@@ -78,6 +78,7 @@ class Engine:
         self.results = Results(spark, self.storage)
         self.log = Log(self.storage)
         self._step_rows = step_rows
+        self._parallelism = spark.sparkContext.defaultParallelism
         self._on_step = on_step
         self._keepers = {op.id: op for op in plan.of_kind(KeepChain) if isinstance(op, KeepChain)}
         self._probes = [op for op in plan.of_kind(Probe) if isinstance(op, Probe)]
@@ -332,7 +333,7 @@ class Engine:
                 F.expr("count(1) AS all"),
                 *(F.expr(f"count_if({QUERY} = {literal(query)}) AS q{i}") for i, query in enumerate(named)),
             )
-            self.results.stage(observed, number, group)
+            self.results.stage(observed.coalesce(self._parallelism), number, group)
             found = seen.get
             counts[""] += found["all"]
             counts |= {query: found[f"q{i}"] for i, query in enumerate(named)}

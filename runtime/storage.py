@@ -15,7 +15,8 @@ class Storage:
         session: Any = spark
         self._jvm = session._jvm
         conf = session._jsc.hadoopConfiguration()
-        path = self._jvm.org.apache.hadoop.fs.Path(root)
+        self._path = self._jvm.org.apache.hadoop.fs.Path  # looked up once: every part of the name is a round trip
+        path = self._path(root)
         self._fs = path.getFileSystem(conf)
         self._fs.setWriteChecksum(False)
         self.root = str(self._fs.makeQualified(path).toString())
@@ -72,6 +73,3 @@ class Storage:
         self._fs.mkdirs(destination.getParent())
         if not self._fs.rename(self._path(source), destination):
             raise OSError(f"could not move {source} to {target}")
-
-    def _path(self, path: str) -> Any:
-        return self._jvm.org.apache.hadoop.fs.Path(path)
