@@ -9,7 +9,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -115,10 +115,19 @@ class _Display:
         head.add_row("rows", f"{self._rows:,}", "rate", f"{rows / max(seconds, 1e-9):,.0f} rows/s")
         return Group(
             head,
-            rich_table("Streams", self._session.execute("SHOW STREAMS")),
+            rich_table("Streams", [self._with_rate(row, seconds) for row in self._session.execute("SHOW STREAMS")]),
             rich_table("State", self._session.execute("SHOW SLICES")[:12]),
             rich_table("Queries", self._session.execute("SHOW QUERIES")[:12]),
         )
+
+    def _with_rate(self, row: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """A stream's row with how fast it is taken, and how far its event time is behind the clock."""
+        taken = sum(report.rows.get(row["stream"], 0) for report in self._recent)
+        lag = None
+        if row["up to"] is not None:
+            behind = datetime.now(UTC) - datetime.fromisoformat(row["up to"])
+            lag = f"{behind.total_seconds():,.1f} s" if behind < timedelta(days=1) else f"{behind.days:,} d"
+        return {**row, "rows/s": round(taken / max(seconds, 1e-9)), "lag": lag}
 
 
 def rich_table(title: str, rows: list[dict[str, Any]]) -> Table:
