@@ -48,3 +48,12 @@ def literal(value: object) -> str:
     if isinstance(value, float):
         return f"{value!r}D" if "e" not in repr(value) else f"CAST({value!r} AS DOUBLE)"
     return str(value)
+
+
+def changing(value: int, over: str) -> str:
+    """A number that differs from step to step, beside an expression that is a number too.
+
+    Spark would write it into the code it makes, and so make and compile new code in every step; what it looks up in
+    an array stays out of the code.
+    """
+    return f"element_at(array({value}L), CAST(({over}) & 0L AS INT) + 1)"

@@ -34,7 +34,7 @@ from penstock.runtime.probe import Rows, combinations, read_chunks
 from penstock.runtime.propagate import Merge, due, merged
 from penstock.runtime.reach import constant_reach, reach_sql
 from penstock.runtime.results import Results, result_groups
-from penstock.runtime.route import Columns, Target, is_uniform, routed
+from penstock.runtime.route import Columns, Router, Target
 from penstock.runtime.sinks import sinks_of
 from penstock.runtime.sources import explained, explanation, read_stream
 from penstock.runtime.storage import Storage
@@ -82,8 +82,11 @@ class Engine:
         self._on_step = on_step
         self._keepers = {op.id: op for op in plan.of_kind(KeepChain) if isinstance(op, KeepChain)}
         self._probes = [op for op in plan.of_kind(Probe) if isinstance(op, Probe)]
-        self._groups = result_groups(plan)
-        self._sinks = sinks_of(plan, self.storage, root)
+        self._groups = [self._routers(columns, targets) for columns, targets in result_groups(plan)]
+        self._sinks = [
+            (self._routers(tuple((named.name, named.expr.type) for named in target.shape.columns), [target]), sink)
+            for target, sink in sinks_of(plan, self.storage, root)
+        ]
         self._streams = sorted({keeper.chain.stream for keeper in self._keepers.values()})
         self._news = threading.Condition()
         self._pending: dict[str, deque[Batch]] = {}
@@ -300,9 +303,8 @@ class Engine:
                 for chain, chunk in batch.chunks:
                     new.setdefault(chain, []).append(chunk)
         shown, counts = self._write_results(number, new)
-        for target, sink in self._sinks:
-            columns = tuple((named.name, named.expr.type) for named in target.shape.columns)
-            found = self._result_rows(columns, [target], new)
+        for routers, sink in self._sinks:
+            found = self._result_rows(routers, new)
             if found is not None:
                 sink.write(found, number)
         state = self._after(taken, new, number, shown, counts)
@@ -321,10 +323,11 @@ class Engine:
     def _write_results(self, number: int, new: dict[str, list[Chunk]]) -> tuple[list[str], dict[str, int]]:
         """Compute and show the results of a step; the folders, and the number of results by query and in all."""
         staged, counts = [], {"": 0}
-        for group, (columns, targets) in enumerate(self._groups):
-            rows = self._result_rows(columns, targets, new)
+        for group, routers in enumerate(self._groups):
+            rows = self._result_rows(routers, new)
             if rows is None:
                 continue
+            targets = [target for _, router in routers for target in router.targets]
             queries = [member.query for target in targets for member in target.members]
             named = queries if len(queries) <= _MOST_COUNTED else []
             seen = Observation()
@@ -344,23 +347,34 @@ class Engine:
         reached("results-moved")
         return shown, counts
 
-    def _result_rows(self, columns: Columns, targets: list[Target], new: dict[str, list[Chunk]]) -> DataFrame | None:
-        branches = []
+    def _routers(self, columns: Columns, targets: list[Target]) -> list[tuple[Probe | KeepChain, Router]]:
+        """What the rows of each join, or of a chain, are to be matched with."""
+        found: list[tuple[Probe | KeepChain, Router]] = []
         for probe in self._probes:
             own = tuple(t for t in targets if (t.shape.scope, t.shape.source) == (probe.join.scope, probe.join.source))
-            if not own:
-                continue
-            rows = combinations(self.spark, probe.join, self._rows_of(probe, new), uniform=is_uniform(own))
-            if rows is not None:
-                branches.append(routed(self.spark, rows, own, columns))
+            found += [(probe, Router(self.spark, own, columns))] if own else []
         for keeper in self._keepers.values():
-            chunks = tuple(new.get(keeper.id, ()))
             own = tuple(t for t in targets if _is_over(t, keeper.chain))
-            if own and chunks:
-                alias = own[0].shape.inputs[0].alias
-                rows = read_chunks(self.spark, self._rows(keeper, new), chunks, alias)
-                branches.append(routed(self.spark, rows, own, columns))
+            found += [(keeper, Router(self.spark, own, columns))] if own else []
+        return found
+
+    def _result_rows(
+        self, routers: list[tuple[Probe | KeepChain, Router]], new: dict[str, list[Chunk]]
+    ) -> DataFrame | None:
+        """The results that new rows give; None if there can be none."""
+        branches = []
+        for source, router in routers:
+            if isinstance(source, Probe):
+                rows = combinations(self.spark, source.join, self._rows_of(source, new), uniform=router.uniform)
+            else:
+                rows = self._arrivals(source, router, new)
+            if rows is not None:
+                branches.append(router.routed(rows))
         return reduce(DataFrame.unionByName, branches) if branches else None
+
+    def _arrivals(self, keeper: KeepChain, router: Router, new: dict[str, list[Chunk]]) -> DataFrame | None:
+        rows = self._rows(keeper, new)
+        return read_chunks(self.spark, rows, rows.new, router.targets[0].shape.inputs[0].alias) if rows.new else None
 
     def _rows_of(self, probe: Probe, new: dict[str, list[Chunk]]) -> Callable[[StreamScan], Rows]:
         keepers = {

@@ -8,13 +8,13 @@ from typing import Any
 from urllib.parse import quote
 
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
-from pyspark.sql import Column, DataFrame, Observation
+from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
 from penstock.catalog import Stream
 from penstock.compiler.physical import KeepChain
 from penstock.runtime.chunks import Batch, Chunk
-from penstock.runtime.columns import REACH, quoted
+from penstock.runtime.columns import REACH, changing, quoted
 from penstock.runtime.faults import reached
 from penstock.runtime.reach import constant_reach, reach_sql
 from penstock.runtime.sources import ORIGINAL, REASON, converted
@@ -48,18 +48,18 @@ class Ingest:
     def take(self, rows: DataFrame, number: int) -> Batch:
         """Write a batch's chunks and a note of them; done again, it gives the same."""
         ready = converted(rows, self.stream)
-        time = F.unix_micros(F.col(quoted(self.stream.timestamp)))
-        late = F.lit(False) if self.watermark is None else F.coalesce(time < self.watermark, F.lit(False))
-        fine = F.col(REASON).isNull() & ~late
+        time = f"unix_micros({quoted(self.stream.timestamp)})"
+        late = "FALSE" if self.watermark is None else f"COALESCE({time} < {changing(self.watermark, time)}, FALSE)"
+        fine = f"{REASON} IS NULL AND NOT {late}"
         measures = [
-            F.count(F.lit(1)).alias("rows"),
-            F.coalesce(F.sum(F.when(F.col(REASON).isNull() & late, 1)), F.lit(0)).alias("late"),
-            F.coalesce(F.sum(F.when(F.col(REASON).isNotNull(), 1)), F.lit(0)).alias("unreadable"),
-            F.min(F.when(fine, time)).alias("low"),
-            F.max(F.when(fine, time)).alias("high"),
+            "count(1) AS rows",
+            f"count_if({REASON} IS NULL AND {late}) AS late",
+            f"count_if({REASON} IS NOT NULL) AS unreadable",
+            f"min(IF({fine}, {time}, NULL)) AS low",
+            f"max(IF({fine}, {time}, NULL)) AS high",
         ]
         counts = Observation()
-        observed = ready.observe(counts, *measures).where(fine)
+        observed = ready.observe(counts, *map(F.expr, measures)).where(fine)
         chunks = []
         for position, keeper in enumerate(self.chains):
             source = observed if position == 0 else ready.where(fine)
@@ -94,19 +94,19 @@ class Ingest:
         """Remove the note of a batch that the log has taken over."""
         self.storage.delete(f"{self.folder}/b{number:010}.json")
 
-    def _write(self, rows: DataFrame, keeper: KeepChain, number: int, time: Column) -> list[Chunk]:
+    def _write(self, rows: DataFrame, keeper: KeepChain, number: int, time: str) -> list[Chunk]:
         """The rows that the chain wants, as a chunk; for a partitioned chain as one for each reach."""
         chain = keeper.chain
         path = f"{self.folder}/{keeper.id}/b{number:010}"
-        columns = [F.col(quoted(name)) for name in chain.columns]
+        columns = [quoted(name) for name in chain.columns]
         fixed = constant_reach(chain)
         if fixed is not None:
-            found = [self._write_chunk(rows.select(*columns), path, time, fixed, ())]
+            found = [self._write_chunk(rows.selectExpr(*columns), path, time, fixed, ())]
         else:
-            tagged = rows.select(*columns, F.expr(reach_sql(chain)).alias(REACH)).where(F.col(REACH).isNotNull())
+            tagged = rows.selectExpr(*columns, f"{reach_sql(chain)} AS {REACH}").where(f"{REACH} IS NOT NULL")
             if chain.partitioned:
                 found = [
-                    self._write_chunk(tagged.where(F.col(REACH) == reach), f"{path}-{reach}", time, reach, ())
+                    self._write_chunk(tagged.where(f"{REACH} = {reach}L"), f"{path}-{reach}", time, reach, ())
                     for reach in chain.boundaries
                 ]
             else:
@@ -114,17 +114,13 @@ class Ingest:
         return [chunk for chunk in found if chunk is not None]
 
     def _write_chunk(
-        self, rows: DataFrame, path: str, time: Column, fixed: int | None, ages: tuple[int, ...]
+        self, rows: DataFrame, path: str, time: str, fixed: int | None, ages: tuple[int, ...]
     ) -> Chunk | None:
         counts = Observation()
-        rows.observe(
-            counts,
-            F.count(F.lit(1)).alias("rows"),
-            F.min(time).alias("low"),
-            F.max(time).alias("high"),
-            *([F.max(REACH).alias("reach")] if fixed is None else []),
-            *(F.coalesce(F.sum(F.when(F.col(REACH) > age, 1)), F.lit(0)).alias(f"beyond{age}") for age in ages),
-        ).write.mode("overwrite").parquet(path)
+        measures = ["count(1) AS rows", f"min({time}) AS low", f"max({time}) AS high"]
+        measures += [f"max({REACH}) AS reach"] if fixed is None else []
+        measures += [f"count_if({REACH} > {age}L) AS beyond{age}" for age in ages]
+        rows.observe(counts, *map(F.expr, measures)).write.mode("overwrite").parquet(path)
         found = counts.get
         if not found["rows"]:
             return None
@@ -132,21 +128,21 @@ class Ingest:
         beyond = tuple((age, found[f"beyond{age}"]) for age in ages if age < reach)
         return Chunk(path, found["low"], found["high"], found["rows"], reach, beyond)
 
-    def _set_aside(self, rows: DataFrame, late: Column, number: int) -> None:
+    def _set_aside(self, rows: DataFrame, late: str, number: int) -> None:
         """Write the rows that are not taken, as they came, with the reason."""
         judged = converted(rows, self.stream, original=True)
-        bad = judged.where(F.col(REASON).isNotNull() | late)
-        reason = F.coalesce(F.col(REASON), F.lit("it is behind the watermark")).alias(REASON)
+        bad = judged.where(f"{REASON} IS NOT NULL OR {late}")
+        reason = f"COALESCE({REASON}, 'it is behind the watermark') AS {REASON}"
         folder = self.storage.path("rejected", quote(self.stream.name, safe=""), f"b{number:010}")
-        bad.select(reason, f"{ORIGINAL}.*").write.mode("overwrite").json(folder)
+        bad.selectExpr(reason, f"{ORIGINAL}.*").write.mode("overwrite").json(folder)
 
 
-def _measured(counts: Observation, rows: DataFrame, measures: list[Column]) -> dict[str, Any]:
+def _measured(counts: Observation, rows: DataFrame, measures: list[str]) -> dict[str, Any]:
     """What was observed; if Spark saw that no query can want a row and read none, it is measured now."""
     try:
         return counts.get
     except Py4JJavaError:
-        (found,) = rows.agg(*measures).collect()
+        (found,) = rows.selectExpr(*measures).collect()
         return found.asDict()
 
 

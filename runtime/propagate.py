@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from penstock.compiler.shared import Chain
 from penstock.runtime.chunks import Chunk
-from penstock.runtime.columns import REACH, quoted
+from penstock.runtime.columns import REACH, changing, quoted
 from penstock.runtime.faults import reached
 from penstock.runtime.reach import constant_reach
 
@@ -66,22 +66,16 @@ def _level(chunk: Chunk) -> int:
 def merged(spark: SparkSession, merge: Merge, chain: Chain, schema: str, path: str) -> Chunk | None:
     """Write the chunks as one; None if no row of them is left."""
     rows = spark.read.schema(schema).parquet(*(chunk.path for chunk in merge.chunks))
-    time = F.unix_micros(F.col(quoted(chain.timestamp)))
-    fixed = constant_reach(chain)
-    longest = max(chunk.reach for chunk in merge.chunks)
-    reach = F.lit(longest) if fixed is not None else F.col(REACH)
+    time = f"unix_micros({quoted(chain.timestamp)})"
+    fixed = constant_reach(chain) is not None
+    reach = f"{max(chunk.reach for chunk in merge.chunks)}L" if fixed else REACH
     if merge.horizon is not None:
-        rows = rows.where(time + reach > merge.horizon)
+        rows = rows.where(f"{time} + {reach} > {changing(merge.horizon, time)}")
     ages = sorted({age for chunk in merge.chunks for age, _ in chunk.reaches})
     counts = Observation()
-    rows.observe(
-        counts,
-        F.count(F.lit(1)).alias("rows"),
-        F.min(time).alias("low"),
-        F.max(time).alias("high"),
-        F.max(reach).alias("reach"),
-        *(F.coalesce(F.sum(F.when(reach > age, 1)), F.lit(0)).alias(f"beyond{age}") for age in ages),
-    ).coalesce(1).write.mode("overwrite").parquet(path)
+    measures = ["count(1) AS rows", f"min({time}) AS low", f"max({time}) AS high", f"max({reach}) AS reach"]
+    measures += [f"count_if({reach} > {age}L) AS beyond{age}" for age in ages]
+    rows.observe(counts, *map(F.expr, measures)).coalesce(1).write.mode("overwrite").parquet(path)
     found = counts.get
     reached("chunks-merged")
     if not found["rows"]:

@@ -51,20 +51,37 @@ def is_uniform(targets: Iterable[Target]) -> bool:
     )
 
 
-def routed(spark: SparkSession, rows: DataFrame, targets: tuple[Target, ...], outputs: Columns) -> DataFrame:
-    """The results of all the targets' queries, with `_query`, `_ts` and the output columns, NULL where one has none."""
-    shape = targets[0].shape
-    newest = _newest(shape)
-    timed = rows.selectExpr("*", f"{newest} AS {NEWEST}")
-    if len(shape.streams) > 1:
-        times = ", ".join(quoted(column(scan.alias, TIME)) for _, scan in shape.streams)
-        timed = rows.selectExpr("*", f"{newest} AS {NEWEST}", f"{newest} - LEAST({times}) AS {AGE}")
-    if len(targets) == 1 and len(targets[0].members) == 1:
-        return _one(timed, targets[0], outputs)
-    table = _Table(targets)
-    matched = timed.where(table.envelope()).join(F.broadcast(table.frame(spark)), F.expr(table.condition()))
-    shown = [f"{table.output(name, type_)} AS {quoted(name)}" for name, type_ in outputs]
-    return matched.selectExpr(QUERY, f"timestamp_micros({NEWEST}) AS {TIME}", *shown)
+class Router:
+    """Templates over one source, ready to be matched with its rows in every step."""
+
+    def __init__(self, spark: SparkSession, targets: tuple[Target, ...], outputs: Columns) -> None:
+        self.targets = targets
+        self.uniform = is_uniform(targets)
+        self._outputs = outputs
+        self._spark = spark
+        self._table: DataFrame | None = None
+        self._queries = _Table(targets)
+        self._alone = len(targets) == 1 and len(targets[0].members) == 1
+        if not self._alone:
+            self._envelope = self._queries.envelope()
+            self._condition = self._queries.condition()
+            self._shown = [f"{self._queries.output(name, type_)} AS {quoted(name)}" for name, type_ in outputs]
+
+    def routed(self, rows: DataFrame) -> DataFrame:
+        """The results of all the queries: `_query`, `_ts` and the output columns, NULL where a query has none."""
+        shape = self.targets[0].shape
+        newest = _newest(shape)
+        times = [f"{newest} AS {NEWEST}"]
+        if len(shape.streams) > 1:
+            oldest = ", ".join(quoted(column(scan.alias, TIME)) for _, scan in shape.streams)
+            times.append(f"{newest} - LEAST({oldest}) AS {AGE}")
+        timed = rows.selectExpr("*", *times)
+        if self._alone:
+            return _one(timed, self.targets[0], self._outputs)
+        if self._table is None:
+            self._table = F.broadcast(self._queries.frame(self._spark))
+        matched = timed.where(self._envelope).join(self._table, F.expr(self._condition))
+        return matched.selectExpr(QUERY, f"timestamp_micros({NEWEST}) AS {TIME}", *self._shown)
 
 
 def _one(rows: DataFrame, target: Target, outputs: Columns) -> DataFrame:

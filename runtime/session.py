@@ -14,6 +14,8 @@ from penstock.grammar.errors import PenstockError
 __all__ = ["DataFrame", "SparkSession", "spark_session"]
 
 _QUIET = (Path(__file__).parent / "log4j2.properties").as_uri()
+# Without its native library Hadoop starts a process for every file and folder it makes, to set the permissions.
+_JAVA = "-Djdk.lang.Process.launchMechanism=VFORK"
 _DEFAULTS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -32,6 +34,8 @@ _DEFAULTS = {
     "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version": "2",
     "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
     "spark.hadoop.parquet.enable.summary-metadata": "false",
+    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",  # no files of checksums
+    "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
 }
 
 
@@ -47,7 +51,7 @@ def spark_session(settings: Iterable[tuple[str, str]] = (), *, name: str = "pens
         "spark.driver.memory": f"{_memory_gb()}g",
         "spark.sql.shuffle.partitions": str(cores),
         "spark.default.parallelism": str(cores),
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_QUIET}",
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_QUIET} {_JAVA}",
         **_DEFAULTS,
         **dict(settings),
     }

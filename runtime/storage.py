@@ -18,7 +18,6 @@ class Storage:
         self._path = self._jvm.org.apache.hadoop.fs.Path  # looked up once: every part of the name is a round trip
         path = self._path(root)
         self._fs = path.getFileSystem(conf)
-        self._fs.setWriteChecksum(False)
         self.root = str(self._fs.makeQualified(path).toString())
 
     def path(self, *parts: str) -> str:
