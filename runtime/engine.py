@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
-from functools import reduce
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -30,7 +29,7 @@ from penstock.runtime.columns import QUERY, REACH, literal, quoted
 from penstock.runtime.faults import reached
 from penstock.runtime.ingest import Ingest
 from penstock.runtime.log import Log, State, StreamState
-from penstock.runtime.probe import Rows, combinations, read_chunks
+from penstock.runtime.probe import Rows, Views, combinations
 from penstock.runtime.propagate import Merge, due, merged
 from penstock.runtime.reach import constant_reach, reach_sql
 from penstock.runtime.results import Results, result_groups
@@ -87,6 +86,7 @@ class Engine:
             (self._routers(tuple((named.name, named.expr.type) for named in target.shape.columns), [target]), sink)
             for target, sink in sinks_of(plan, self.storage, root)
         ]
+        self._views = Views(spark)
         self._streams = sorted({keeper.chain.stream for keeper in self._keepers.values()})
         self._news = threading.Condition()
         self._pending: dict[str, deque[Batch]] = {}
@@ -289,6 +289,10 @@ class Engine:
         for query in self._queries.values():
             query.stop()
         self._background.shutdown(wait=True)
+        for routers in (*self._groups, *(routers for routers, _ in self._sinks)):
+            for _, router in routers:
+                router.close()
+        self._views.close()
 
     # A step
 
@@ -297,6 +301,7 @@ class Engine:
         number = self.state.step + 1
         self.log.begin(number, {name: [batch.number for batch in batches] for name, batches in taken.items()})
         reached("step-begun")
+        self._views.begin()
         new: dict[str, list[Chunk]] = {}
         for batches in taken.values():
             for batch in batches:
@@ -331,16 +336,13 @@ class Engine:
             queries = [member.query for target in targets for member in target.members]
             named = queries if len(queries) <= _MOST_COUNTED else []
             seen = Observation()
-            observed = rows.observe(
-                seen,
-                F.expr("count(1) AS all"),
-                *(F.expr(f"count_if({QUERY} = {literal(query)}) AS q{i}") for i, query in enumerate(named)),
-            )
+            measures = ["count(1)", *(f"count_if({QUERY} = {literal(query)})" for query in named)]
+            observed = rows.observe(seen, F.expr(f"array({', '.join(measures)}) AS counts"))
             self.results.stage(observed.coalesce(self._parallelism), number, group)
-            found = seen.get
-            counts[""] += found["all"]
-            counts |= {query: found[f"q{i}"] for i, query in enumerate(named)}
-            if found["all"]:
+            total, *by_query = seen.get["counts"]
+            counts[""] += total
+            counts |= dict(zip(named, by_query, strict=True))
+            if total:
                 staged.append(group)
         reached("results-staged")
         shown = [self.results.show(number, group) for group in staged]
@@ -362,19 +364,19 @@ class Engine:
         self, routers: list[tuple[Probe | KeepChain, Router]], new: dict[str, list[Chunk]]
     ) -> DataFrame | None:
         """The results that new rows give; None if there can be none."""
-        branches = []
+        texts = []
         for source, router in routers:
             if isinstance(source, Probe):
-                rows = combinations(self.spark, source.join, self._rows_of(source, new), uniform=router.uniform)
+                rows = combinations(self._views, source.join, self._rows_of(source, new), uniform=router.uniform)
             else:
                 rows = self._arrivals(source, router, new)
             if rows is not None:
-                branches.append(router.routed(rows))
-        return reduce(DataFrame.unionByName, branches) if branches else None
+                texts.append(router.routed(rows))
+        return self.spark.sql(" UNION ALL ".join(texts)) if texts else None
 
-    def _arrivals(self, keeper: KeepChain, router: Router, new: dict[str, list[Chunk]]) -> DataFrame | None:
+    def _arrivals(self, keeper: KeepChain, router: Router, new: dict[str, list[Chunk]]) -> str | None:
         rows = self._rows(keeper, new)
-        return read_chunks(self.spark, rows, rows.new, router.targets[0].shape.inputs[0].alias) if rows.new else None
+        return self._views.rows(rows, rows.new, router.targets[0].shape.inputs[0].alias) if rows.new else None
 
     def _rows_of(self, probe: Probe, new: dict[str, list[Chunk]]) -> Callable[[StreamScan], Rows]:
         keepers = {

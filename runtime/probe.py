@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import product
+from uuid import uuid4
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession
 
 from penstock.compiler.logical import StreamScan
 from penstock.compiler.shared import Chain, SharedJoin
-from penstock.runtime.chunks import Chunk
+from penstock.runtime.chunks import Chunk, read_chunks
 from penstock.runtime.columns import REACH, TIME, all_of, column, flat_sql, quoted
 from penstock.runtime.reach import constant_reach
 
@@ -27,20 +26,41 @@ class Rows:
     kept: tuple[Chunk, ...]
 
 
-def read_chunks(spark: SparkSession, rows: Rows, chunks: tuple[Chunk, ...], alias: str) -> DataFrame:
-    """The rows of chunks under an input's name, with their event time in microseconds and their reach."""
-    read = spark.read.schema(rows.schema).parquet(*(chunk.path for chunk in chunks))
-    columns = [f"{quoted(name)} AS {quoted(column(alias, name))}" for name in rows.chain.columns]
-    columns.append(f"unix_micros({quoted(rows.chain.timestamp)}) AS {quoted(column(alias, TIME))}")
-    if constant_reach(rows.chain) is None:
-        columns.append(f"{REACH} AS {quoted(column(alias, REACH))}")
-    return read.selectExpr(*columns)
+class Views:
+    """Chunks as tables that the SQL of a step can name: one statement is analysed once, whatever it is made of."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._prefix = f"penstock_{uuid4().hex[:12]}"
+        self._names: dict[tuple[str, ...], str] = {}
+        self._most = 0
+
+    def begin(self) -> None:
+        """Forget the chunks of the step before; their names are used again."""
+        self._names = {}
+
+    def rows(self, rows: Rows, chunks: tuple[Chunk, ...], alias: str) -> str:
+        """The rows of chunks under an input's name, with their event time in microseconds and their reach."""
+        paths = tuple(chunk.path for chunk in chunks)
+        if paths not in self._names:
+            name = f"{self._prefix}_{len(self._names)}"
+            read_chunks(self._spark, rows.schema, chunks).createOrReplaceTempView(name)
+            self._names[paths] = name
+            self._most = max(self._most, len(self._names))
+        columns = [f"{quoted(name)} AS {quoted(column(alias, name))}" for name in rows.chain.columns]
+        columns.append(f"unix_micros({quoted(rows.chain.timestamp)}) AS {quoted(column(alias, TIME))}")
+        if constant_reach(rows.chain) is None:
+            columns.append(f"{REACH} AS {quoted(column(alias, REACH))}")
+        return f"SELECT {', '.join(columns)} FROM {self._names[paths]}"
+
+    def close(self) -> None:
+        """Remove the tables."""
+        for number in range(self._most):
+            self._spark.catalog.dropTempView(f"{self._prefix}_{number}")
 
 
-def combinations(
-    spark: SparkSession, join: SharedJoin, rows: Callable[[StreamScan], Rows], *, uniform: bool
-) -> DataFrame | None:
-    """All new combinations of a join; None if there is none.
+def combinations(views: Views, join: SharedJoin, rows: Callable[[StreamScan], Rows], *, uniform: bool) -> str | None:
+    """All new combinations of a join, as SQL; None if there is none.
 
     With new rows Δi and kept rows Si they are the union over i of Δi ⋈ (Sj ∪ Δj for j < i) ⋈ (Sj for j > i), in
     the order that is best for stream i. `uniform` says that every query has one window for all streams, so that
@@ -52,9 +72,9 @@ def combinations(
         streams = dict(zip(names, parts, strict=True))
         for position, order in enumerate(join.orders):
             if streams[names[position]].new:
-                found = _branch(spark, join, order, streams, set(names[:position]), uniform)
+                found = _branch(views, join, order, streams, set(names[:position]), uniform)
                 branches += [] if found is None else [found]
-    return reduce(DataFrame.unionByName, branches) if branches else None
+    return " UNION ALL ".join(branches) if branches else None
 
 
 def _parts(rows: Rows) -> list[Rows]:
@@ -73,27 +93,33 @@ def _parts(rows: Rows) -> list[Rows]:
 
 
 def _branch(
-    spark: SparkSession,
+    views: Views,
     join: SharedJoin,
     order: tuple[str, ...],
     streams: dict[str, Rows],
     earlier: set[str],
     uniform: bool,
-) -> DataFrame | None:
+) -> str | None:
     first, *others = order
     low, high = _span(streams[first].new)
-    current = read_chunks(spark, streams[first], streams[first].new, first)
+    text = views.rows(streams[first], streams[first].new, first)
     joined = [first]
-    for name in others:
+    for number, name in enumerate(others):
         other = streams[name]
         chunks = other.kept + other.new if name in earlier else other.kept
         near = tuple(c for c in chunks if c.high > low - c.reach and c.low < high + _longest(streams[first]))
         if not near:
             return None
-        conditions = [*_keys(join, joined, name), *_times(streams, joined, name, uniform)]
-        current = F.broadcast(current).join(read_chunks(spark, other, near, name), F.expr(all_of(conditions)))
+        conditions = all_of([*_keys(join, joined, name), *_times(streams, joined, name, uniform)])
+        found, more = f"found{number}", views.rows(other, near, name)
+        text = f"SELECT /*+ BROADCAST({found}) */ * FROM ({text}) {found} JOIN ({more}) ON {conditions}"
         joined.append(name)
-    return current
+    columns = [column(name, own) for name in sorted(streams) for own in _columns(streams[name].chain)]
+    return f"SELECT {', '.join(map(quoted, columns))} FROM ({text})"
+
+
+def _columns(chain: Chain) -> list[str]:
+    return [*chain.columns, TIME, *([REACH] if constant_reach(chain) is None else [])]
 
 
 def _keys(join: SharedJoin, joined: list[str], name: str) -> list[str]:

@@ -9,7 +9,7 @@ from pyspark.sql import Observation, SparkSession
 from pyspark.sql import functions as F
 
 from penstock.compiler.shared import Chain
-from penstock.runtime.chunks import Chunk
+from penstock.runtime.chunks import Chunk, read_chunks
 from penstock.runtime.columns import REACH, changing, quoted
 from penstock.runtime.faults import reached
 from penstock.runtime.reach import constant_reach
@@ -65,7 +65,7 @@ def _level(chunk: Chunk) -> int:
 
 def merged(spark: SparkSession, merge: Merge, chain: Chain, schema: str, path: str) -> Chunk | None:
     """Write the chunks as one; None if no row of them is left."""
-    rows = spark.read.schema(schema).parquet(*(chunk.path for chunk in merge.chunks))
+    rows = read_chunks(spark, schema, merge.chunks)
     time = f"unix_micros({quoted(chain.timestamp)})"
     fixed = constant_reach(chain) is not None
     reach = f"{max(chunk.reach for chunk in merge.chunks)}L" if fixed else REACH

@@ -6,14 +6,14 @@ many queries cost little more than one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import uuid4
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from penstock.compiler.logical import Window
 from penstock.compiler.scalar import PARAMETERS, ColumnRef, Constant, Scalar
@@ -57,17 +57,13 @@ class Router:
     def __init__(self, spark: SparkSession, targets: tuple[Target, ...], outputs: Columns) -> None:
         self.targets = targets
         self.uniform = is_uniform(targets)
-        self._outputs = outputs
         self._spark = spark
-        self._table: DataFrame | None = None
-        self._queries = _Table(targets)
-        self._alone = len(targets) == 1 and len(targets[0].members) == 1
-        if not self._alone:
-            self._envelope = self._queries.envelope()
-            self._condition = self._queries.condition()
-            self._shown = [f"{self._queries.output(name, type_)} AS {quoted(name)}" for name, type_ in outputs]
+        self._outputs = outputs
+        self._table: str | None = None
+        alone = len(targets) == 1 and len(targets[0].members) == 1
+        self._route = self._one if alone else self._many()
 
-    def routed(self, rows: DataFrame) -> DataFrame:
+    def routed(self, rows: str) -> str:
         """The results of all the queries: `_query`, `_ts` and the output columns, NULL where a query has none."""
         shape = self.targets[0].shape
         newest = _newest(shape)
@@ -75,27 +71,40 @@ class Router:
         if len(shape.streams) > 1:
             oldest = ", ".join(quoted(column(scan.alias, TIME)) for _, scan in shape.streams)
             times.append(f"{newest} - LEAST({oldest}) AS {AGE}")
-        timed = rows.selectExpr("*", *times)
-        if self._alone:
-            return _one(timed, self.targets[0], self._outputs)
-        if self._table is None:
-            self._table = F.broadcast(self._queries.frame(self._spark))
-        matched = timed.where(self._envelope).join(self._table, F.expr(self._condition))
-        return matched.selectExpr(QUERY, f"timestamp_micros({NEWEST}) AS {TIME}", *self._shown)
+        return self._route(f"SELECT *, {', '.join(times)} FROM ({rows})")
 
+    def close(self) -> None:
+        """Remove the table of queries."""
+        if self._table is not None:
+            self._spark.catalog.dropTempView(self._table)
 
-def _one(rows: DataFrame, target: Target, outputs: Columns) -> DataFrame:
-    """The results of the only query: nothing to look up."""
-    (member,) = target.members
-    shape = target.shape
-    conditions = [_with_literals(condition, member.constants) for condition in shape.conditions]
-    windows = _window_conditions(shape, [f"{window.size}L" if window else None for window in member.windows])
-    own = {named.name: _with_literals(named.expr, member.constants) for named in shape.columns}
-    shown = [f"{own.get(name, f'CAST(NULL AS {type_})')} AS {quoted(name)}" for name, type_ in outputs]
-    named = f"{literal(member.query)} AS {QUERY}"
-    return rows.where(all_of([*windows, *conditions])).selectExpr(
-        named, f"timestamp_micros({NEWEST}) AS {TIME}", *shown
-    )
+    def _one(self, timed: str) -> str:
+        """The results of the only query: nothing to look up."""
+        (target,) = self.targets
+        (member,) = target.members
+        shape = target.shape
+        conditions = [_with_literals(condition, member.constants) for condition in shape.conditions]
+        windows = _window_conditions(shape, [f"{window.size}L" if window else None for window in member.windows])
+        own = {named.name: _with_literals(named.expr, member.constants) for named in shape.columns}
+        shown = [f"{own.get(name, f'CAST(NULL AS {type_})')} AS {quoted(name)}" for name, type_ in self._outputs]
+        columns = [f"{literal(member.query)} AS {QUERY}", f"timestamp_micros({NEWEST}) AS {TIME}", *shown]
+        return f"SELECT {', '.join(columns)} FROM ({timed}) WHERE {all_of([*windows, *conditions])}"
+
+    def _many(self) -> Callable[[str], str]:
+        """A way to match rows with a table of the queries."""
+        queries = _Table(self.targets)
+        envelope, condition = queries.envelope(), queries.condition()
+        shown = [f"{queries.output(name, type_)} AS {quoted(name)}" for name, type_ in self._outputs]
+        columns = ", ".join([QUERY, f"timestamp_micros({NEWEST}) AS {TIME}", *shown])
+
+        def many(timed: str) -> str:
+            if self._table is None:
+                self._table = f"penstock_queries_{uuid4().hex[:12]}"
+                queries.frame(self._spark).createOrReplaceTempView(self._table)
+            near = f"SELECT * FROM ({timed}) WHERE {envelope}"
+            return f"SELECT /*+ BROADCAST(asked) */ {columns} FROM ({near}) JOIN {self._table} asked ON {condition}"
+
+        return many
 
 
 def _with_literals(scalar: Scalar, constants: tuple[Constant, ...]) -> str:

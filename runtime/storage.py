@@ -1,74 +1,171 @@
-"""Small files on any path that Hadoop can reach: written whole or not at all."""
+"""Files and folders on any path that Hadoop can reach; small files are written whole or not at all."""
 
 from __future__ import annotations
 
+import os
 import posixpath
-from typing import Any
+import shutil
+from pathlib import Path
+from typing import Any, Protocol
 
 from pyspark.sql import SparkSession
 
 
-class Storage:
-    """A folder, local or not, and the few things done with it."""
+class Files(Protocol):
+    """The few things done with files and folders."""
+
+    def write(self, path: str, text: str) -> None:
+        """Write a file; after a crash it is there in full or not at all."""
+
+    def read(self, path: str) -> str:
+        """The text of a file."""
+
+    def names(self, path: str) -> list[str]:
+        """The names in a folder, sorted; none if there is no such folder."""
+
+    def exists(self, path: str) -> bool:
+        """Whether there is such a file or folder."""
+
+    def delete(self, path: str) -> None:
+        """Remove a file or folder, if it is there."""
+
+    def move(self, source: str, target: str) -> None:
+        """Rename a file or folder, in place of whatever was there."""
+
+
+class Storage(Files):
+    """A folder, and everything else by its full path."""
 
     def __init__(self, spark: SparkSession, root: str) -> None:
-        session: Any = spark
-        self._jvm = session._jvm
-        conf = session._jsc.hadoopConfiguration()
-        self._path = self._jvm.org.apache.hadoop.fs.Path  # looked up once: every part of the name is a round trip
-        path = self._path(root)
-        self._fs = path.getFileSystem(conf)
-        self.root = str(self._fs.makeQualified(path).toString())
+        self._hadoop = _HadoopFiles(spark)
+        self._local = _LocalFiles()
+        self._plain_is_local = self._hadoop.qualified("/").startswith("file:")
+        self.root = self._hadoop.qualified(root)
 
     def path(self, *parts: str) -> str:
         """A path below the folder."""
         return posixpath.join(self.root, *parts)
 
     def write(self, path: str, text: str) -> None:
-        """Write a file; after a crash it is there in full or not at all."""
+        self._files(path).write(path, text)
+
+    def read(self, path: str) -> str:
+        return self._files(path).read(path)
+
+    def names(self, path: str) -> list[str]:
+        return self._files(path).names(path)
+
+    def exists(self, path: str) -> bool:
+        return self._files(path).exists(path)
+
+    def delete(self, path: str) -> None:
+        self._files(path).delete(path)
+
+    def move(self, source: str, target: str) -> None:
+        self._files(source).move(source, target)
+
+    def _files(self, path: str) -> Files:
+        local = path.startswith("file:") or (self._plain_is_local and ":" not in path.split("/")[0])
+        return self._local if local else self._hadoop
+
+
+class _LocalFiles(Files):
+    """On this machine Python does it at once; Hadoop would start a process for every file to set its permissions."""
+
+    def write(self, path: str, text: str) -> None:
+        final = _local_path(path)
+        unfinished = final.with_name(f"{final.name}.tmp")
+        final.parent.mkdir(parents=True, exist_ok=True)
+        with unfinished.open("wb") as file:
+            file.write(text.encode("utf-8"))
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(final)
+
+    def read(self, path: str) -> str:
+        return _local_path(path).read_text(encoding="utf-8")
+
+    def names(self, path: str) -> list[str]:
+        folder = _local_path(path)
+        return sorted(child.name for child in folder.iterdir()) if folder.exists() else []
+
+    def exists(self, path: str) -> bool:
+        return _local_path(path).exists()
+
+    def delete(self, path: str) -> None:
+        local = _local_path(path)
+        if local.is_dir() and not local.is_symlink():
+            shutil.rmtree(local)
+        else:
+            local.unlink(missing_ok=True)
+
+    def move(self, source: str, target: str) -> None:
+        self.delete(target)
+        destination = _local_path(target)
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        _local_path(source).rename(destination)
+
+
+def _local_path(path: str) -> Path:
+    plain = path.removeprefix("file:")
+    return Path("/" + plain.lstrip("/") if plain.startswith("/") else plain)
+
+
+class _HadoopFiles(Files):
+    """Wherever else Hadoop can reach."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        session: Any = spark
+        self._jvm = session._jvm
+        self._conf = session._jsc.hadoopConfiguration()
+        self._path = self._jvm.org.apache.hadoop.fs.Path  # looked up once: every part of the name is a round trip
+
+    def qualified(self, path: str) -> str:
+        """A path with its scheme."""
+        return str(self._at(path)[0].makeQualified(self._path(path)).toString())
+
+    def write(self, path: str, text: str) -> None:
+        fs, final = self._at(path)
         unfinished = self._path(f"{path}.tmp")
-        stream = self._fs.create(unfinished, True)
+        stream = fs.create(unfinished, True)
         try:
             stream.write(bytearray(text.encode("utf-8")))
             stream.hsync()
         finally:
             stream.close()
-        final = self._path(path)
-        if not self._fs.rename(unfinished, final):
-            self._fs.delete(final, False)
-            self._fs.rename(unfinished, final)
+        if not fs.rename(unfinished, final):
+            fs.delete(final, False)
+            fs.rename(unfinished, final)
 
     def read(self, path: str) -> str:
-        """The text of a file."""
-        stream = self._fs.open(self._path(path))
+        fs, file = self._at(path)
+        stream = fs.open(file)
         try:
             return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream)).decode("utf-8")
         finally:
             stream.close()
 
     def names(self, path: str) -> list[str]:
-        """The names in a folder, sorted; none if there is no such folder."""
-        folder = self._path(path)
-        if not self._fs.exists(folder):
+        fs, folder = self._at(path)
+        if not fs.exists(folder):
             return []
-        return sorted(str(status.getPath().getName()) for status in self._fs.listStatus(folder))
+        return sorted(str(status.getPath().getName()) for status in fs.listStatus(folder))
 
     def exists(self, path: str) -> bool:
-        """Whether there is such a file or folder."""
-        return bool(self._fs.exists(self._path(path)))
+        fs, place = self._at(path)
+        return bool(fs.exists(place))
 
     def delete(self, path: str) -> None:
-        """Remove a file or folder, if it is there."""
-        self._fs.delete(self._path(path), True)
-
-    def make(self, path: str) -> None:
-        """Make a folder."""
-        self._fs.mkdirs(self._path(path))
+        fs, place = self._at(path)
+        fs.delete(place, True)
 
     def move(self, source: str, target: str) -> None:
-        """Rename a file or folder, in place of whatever was there."""
-        destination = self._path(target)
-        self._fs.delete(destination, True)
-        self._fs.mkdirs(destination.getParent())
-        if not self._fs.rename(self._path(source), destination):
+        fs, destination = self._at(target)
+        fs.delete(destination, True)
+        fs.mkdirs(destination.getParent())
+        if not fs.rename(self._path(source), destination):
             raise OSError(f"could not move {source} to {target}")
+
+    def _at(self, path: str) -> tuple[Any, Any]:
+        place = self._path(path)
+        return place.getFileSystem(self._conf), place
