@@ -40,6 +40,7 @@ from penstock.runtime.storage import Storage
 
 _MOST_PENDING = 3
 """So many batches of a stream wait to be taken before the stream is held back."""
+_ROWS_PER_TASK = 200_000
 _MOST_COUNTED = 64
 """Results are counted by query in the step itself for at most so many queries."""
 
@@ -338,7 +339,7 @@ class Engine:
             seen = Observation()
             measures = ["count(1)", *(f"count_if({QUERY} = {literal(query)})" for query in named)]
             observed = rows.observe(seen, F.expr(f"array({', '.join(measures)}) AS counts"))
-            self.results.stage(observed.coalesce(self._parallelism), number, group)
+            self.results.stage(observed.coalesce(self._tasks(new)), number, group)
             total, *by_query = seen.get["counts"]
             counts[""] += total
             counts |= dict(zip(named, by_query, strict=True))
@@ -348,6 +349,12 @@ class Engine:
         shown = [self.results.show(number, group) for group in staged]
         reached("results-moved")
         return shown, counts
+
+    def _tasks(self, new: dict[str, list[Chunk]]) -> int:
+        """How many tasks a step is worth: each costs as much as some ten thousand rows."""
+        chunks = [*new.values(), *(self.state.chains.get(chain, ()) for chain in new)]
+        rows = sum(chunk.rows for own in chunks for chunk in own)
+        return max(1, min(self._parallelism, rows // _ROWS_PER_TASK))
 
     def _routers(self, columns: Columns, targets: list[Target]) -> list[tuple[Probe | KeepChain, Router]]:
         """What the rows of each join, or of a chain, are to be matched with."""

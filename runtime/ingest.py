@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
+from uuid import uuid4
 
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
-from pyspark.sql import DataFrame, Observation
+from pyspark.sql import DataFrame, Observation, Row, SparkSession
 from pyspark.sql import functions as F
 
 from penstock.catalog import Stream
@@ -17,9 +18,10 @@ from penstock.runtime.chunks import Batch, Chunk
 from penstock.runtime.columns import REACH, changing, quoted
 from penstock.runtime.faults import reached
 from penstock.runtime.reach import constant_reach, reach_sql
-from penstock.runtime.sources import ORIGINAL, REASON, converted
+from penstock.runtime.sources import ORIGINAL, REASON, Conversion
 from penstock.runtime.storage import Storage
 
+_LATE = "_late"
 _STEPS = 8
 """For so many ages a chunk knows how many of its rows reach further."""
 
@@ -33,6 +35,8 @@ class Ingest:
     storage: Storage
     high: int | None = None
     floor: int | None = None
+    _conversion: Conversion | None = None
+    _batch: str = field(default_factory=lambda: f"penstock_batch_{uuid4().hex[:12]}")  # a table of rows as they came
 
     @property
     def folder(self) -> str:
@@ -47,35 +51,27 @@ class Ingest:
 
     def take(self, rows: DataFrame, number: int) -> Batch:
         """Write a batch's chunks and a note of them; done again, it gives the same."""
-        ready = converted(rows, self.stream)
-        time = f"unix_micros({quoted(self.stream.timestamp)})"
-        late = "FALSE" if self.watermark is None else f"COALESCE({time} < {changing(self.watermark, time)}, FALSE)"
-        fine = f"{REASON} IS NULL AND NOT {late}"
-        measures = [
-            "count(1) AS rows",
-            f"count_if({REASON} IS NULL AND {late}) AS late",
-            f"count_if({REASON} IS NOT NULL) AS unreadable",
-            f"min(IF({fine}, {time}, NULL)) AS low",
-            f"max(IF({fine}, {time}, NULL)) AS high",
-        ]
-        counts = Observation()
-        observed = ready.observe(counts, *map(F.expr, measures)).where(fine)
+        if self._conversion is None:
+            self._conversion = Conversion(rows, self.stream)
+        rows.createOrReplaceTempView(self._batch)
+        ready = f"SELECT *, {self._late} AS {_LATE} FROM ({self._conversion.sql(self._batch)}) AS read"
+        counts: dict[str, Any] = {}
         chunks = []
-        for position, keeper in enumerate(self.chains):
-            source = observed if position == 0 else ready.where(fine)
-            chunks += [(keeper.id, chunk) for chunk in self._write(source, keeper, number, time)]
-        found = _measured(counts, ready, measures)
+        for keeper in self.chains:
+            found, own = self._write(rows.sparkSession, ready, keeper, number, seen=bool(counts))
+            counts |= found
+            chunks += [(keeper.id, chunk) for chunk in own]
         reached("chunk-written")
-        if found["late"] or found["unreadable"]:
-            self._set_aside(rows, late, number)
+        if counts["late"] or counts["unreadable"]:
+            self._set_aside(rows.sparkSession, number)
         batch = Batch(
             self.stream.name,
             number,
-            found["rows"],
-            found["late"],
-            found["unreadable"],
-            found["low"],
-            found["high"],
+            counts["rows"],
+            counts["late"],
+            counts["unreadable"],
+            counts["low"],
+            counts["high"],
             tuple(chunks),
         )
         self.storage.write(f"{self.folder}/b{number:010}.json", json.dumps(batch.to_data()))
@@ -94,56 +90,99 @@ class Ingest:
         """Remove the note of a batch that the log has taken over."""
         self.storage.delete(f"{self.folder}/b{number:010}.json")
 
-    def _write(self, rows: DataFrame, keeper: KeepChain, number: int, time: str) -> list[Chunk]:
-        """The rows that the chain wants, as a chunk; for a partitioned chain as one for each reach."""
+    @property
+    def _time(self) -> str:
+        return f"unix_micros({quoted(self.stream.timestamp)})"
+
+    @property
+    def _late(self) -> str:
+        """Whether a row is behind the watermark."""
+        if self.watermark is None:
+            return "FALSE"
+        return f"COALESCE({self._time} < {changing(self.watermark, self._time)}, FALSE)"
+
+    def _write(
+        self, spark: SparkSession, ready: str, keeper: KeepChain, number: int, *, seen: bool
+    ) -> tuple[dict[str, Any], list[Chunk]]:
+        """The rows that the chain wants, as a chunk; for a partitioned chain as one for each reach.
+
+        Also what is to be known of the batch as a whole, unless it was seen before.
+        """
         chain = keeper.chain
         path = f"{self.folder}/{keeper.id}/b{number:010}"
-        columns = [quoted(name) for name in chain.columns]
         fixed = constant_reach(chain)
-        if fixed is not None:
-            found = [self._write_chunk(rows.selectExpr(*columns), path, time, fixed, ())]
-        else:
-            tagged = rows.selectExpr(*columns, f"{reach_sql(chain)} AS {REACH}").where(f"{REACH} IS NOT NULL")
-            if chain.partitioned:
-                found = [
-                    self._write_chunk(tagged.where(f"{REACH} = {reach}L"), f"{path}-{reach}", time, reach, ())
-                    for reach in chain.boundaries
-                ]
-            else:
-                found = [self._write_chunk(tagged, path, time, None, _ages(chain.boundaries))]
-        return [chunk for chunk in found if chunk is not None]
+        fine = f"{REASON} IS NULL AND NOT {_LATE}"
+        reach = f"IF({fine}, {f'{fixed}L' if fixed is not None else reach_sql(chain)}, NULL)"
+        rows = spark.sql(f"SELECT *, {reach} AS {REACH} FROM ({ready}) AS ready")
+        kept = [*map(quoted, chain.columns), *([REACH] if fixed is None else [])]
+        measures = [] if seen else _of_batch(self._time, fine)
+        if not chain.partitioned:
+            found, chunk = self._write_chunk(rows, path, kept, measures, _ages(chain.boundaries))
+            return found, [] if chunk is None else [chunk]
+        chunks = []
+        counts: dict[str, Any] = {}
+        for own in chain.boundaries:
+            parted = rows.selectExpr(f"* EXCEPT ({REACH})", f"IF({REACH} = {own}L, {own}L, NULL) AS {REACH}")
+            found, chunk = self._write_chunk(parted, f"{path}-{own}", kept, [] if counts else measures, ())
+            counts |= found
+            chunks += [] if chunk is None else [chunk]
+        return counts, chunks
 
     def _write_chunk(
-        self, rows: DataFrame, path: str, time: str, fixed: int | None, ages: tuple[int, ...]
-    ) -> Chunk | None:
-        counts = Observation()
-        measures = ["count(1) AS rows", f"min({time}) AS low", f"max({time}) AS high"]
-        measures += [f"max({REACH}) AS reach"] if fixed is None else []
-        measures += [f"count_if({REACH} > {age}L) AS beyond{age}" for age in ages]
-        rows.observe(counts, *map(F.expr, measures)).write.mode("overwrite").parquet(path)
-        found = counts.get
-        if not found["rows"]:
-            return None
-        reach = fixed if fixed is not None else found["reach"]
-        beyond = tuple((age, found[f"beyond{age}"]) for age in ages if age < reach)
-        return Chunk(path, found["low"], found["high"], found["rows"], reach, beyond)
+        self, rows: DataFrame, path: str, kept: list[str], measures: list[str], ages: tuple[int, ...]
+    ) -> tuple[dict[str, Any], Chunk | None]:
+        """Write the rows that have a reach; also what was measured over all rows."""
+        of_batch = len(measures)
+        wanted = f"{REACH} IS NOT NULL"
+        measures = [
+            *measures,
+            f"count({REACH}) AS kept",
+            f"min(IF({wanted}, {self._time}, NULL)) AS from",
+            f"max(IF({wanted}, {self._time}, NULL)) AS to",
+            f"max({REACH}) AS reach",
+            *(f"count_if({REACH} > {age}L) AS beyond{age}" for age in ages),
+        ]
+        seen = Observation()
+        text = f"struct({', '.join(measures)}) AS found"
+        observed = rows.observe(seen, F.expr(text)).where(wanted).selectExpr(*kept)
+        observed.write.mode("overwrite").parquet(path)
+        found = _measured(seen, rows, text).asDict()
+        counts = dict(list(found.items())[:of_batch])
+        if not found["kept"]:
+            return counts, None
+        beyond = tuple((age, found[f"beyond{age}"]) for age in ages if age < found["reach"])
+        return counts, Chunk(path, found["from"], found["to"], found["kept"], found["reach"], beyond)
 
-    def _set_aside(self, rows: DataFrame, late: str, number: int) -> None:
+    def _set_aside(self, spark: SparkSession, number: int) -> None:
         """Write the rows that are not taken, as they came, with the reason."""
-        judged = converted(rows, self.stream, original=True)
-        bad = judged.where(f"{REASON} IS NOT NULL OR {late}")
+        assert self._conversion is not None
+        judged = f"SELECT *, {self._late} AS {_LATE} FROM ({self._conversion.sql(self._batch, original=True)}) AS read"
         reason = f"COALESCE({REASON}, 'it is behind the watermark') AS {REASON}"
+        bad = spark.sql(
+            f"SELECT {reason}, {ORIGINAL}.* FROM ({judged}) AS judged WHERE {REASON} IS NOT NULL OR {_LATE}"
+        )
         folder = self.storage.path("rejected", quote(self.stream.name, safe=""), f"b{number:010}")
-        bad.selectExpr(reason, f"{ORIGINAL}.*").write.mode("overwrite").json(folder)
+        bad.write.mode("overwrite").json(folder)
 
 
-def _measured(counts: Observation, rows: DataFrame, measures: list[str]) -> dict[str, Any]:
+def _of_batch(time: str, fine: str) -> list[str]:
+    """What is measured over all rows of a batch."""
+    return [
+        "count(1) AS rows",
+        f"count_if({REASON} IS NULL AND {_LATE}) AS late",
+        f"count_if({REASON} IS NOT NULL) AS unreadable",
+        f"min(IF({fine}, {time}, NULL)) AS low",
+        f"max(IF({fine}, {time}, NULL)) AS high",
+    ]
+
+
+def _measured(seen: Observation, rows: DataFrame, text: str) -> Row:
     """What was observed; if Spark saw that no query can want a row and read none, it is measured now."""
     try:
-        return counts.get
+        found: Row = seen.get["found"]
     except Py4JJavaError:
-        (found,) = rows.selectExpr(*measures).collect()
-        return found.asDict()
+        ((found,),) = rows.selectExpr(text).collect()
+    return found
 
 
 def _ages(boundaries: tuple[int, ...]) -> tuple[int, ...]:

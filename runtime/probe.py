@@ -112,10 +112,10 @@ def _branch(
             return None
         conditions = all_of([*_keys(join, joined, name), *_times(streams, joined, name, uniform)])
         found, more = f"found{number}", views.rows(other, near, name)
-        text = f"SELECT /*+ BROADCAST({found}) */ * FROM ({text}) {found} JOIN ({more}) ON {conditions}"
+        text = f"SELECT /*+ BROADCAST({found}) */ * FROM ({text}) AS {found} JOIN ({more}) AS more ON {conditions}"
         joined.append(name)
     columns = [column(name, own) for name in sorted(streams) for own in _columns(streams[name].chain)]
-    return f"SELECT {', '.join(map(quoted, columns))} FROM ({text})"
+    return f"SELECT {', '.join(map(quoted, columns))} FROM ({text}) AS found"
 
 
 def _columns(chain: Chain) -> list[str]:

@@ -14,9 +14,9 @@ from penstock.runtime.columns import REACH, changing, quoted
 from penstock.runtime.faults import reached
 from penstock.runtime.reach import constant_reach
 
-_FAN_IN = 4
+_FAN_IN = 8
 """So many neighbours of about the same size become one."""
-_SPANS = 12
+_SPANS = 7
 """A chunk spans at most this part of its chain's reach, so that what it holds beyond it stays little."""
 _WASTE = 0.08
 """Above this part of dead rows in a chain, the chunks that have most of them are written anew."""

@@ -71,7 +71,7 @@ class Router:
         if len(shape.streams) > 1:
             oldest = ", ".join(quoted(column(scan.alias, TIME)) for _, scan in shape.streams)
             times.append(f"{newest} - LEAST({oldest}) AS {AGE}")
-        return self._route(f"SELECT *, {', '.join(times)} FROM ({rows})")
+        return self._route(f"SELECT *, {', '.join(times)} FROM ({rows}) AS met")
 
     def close(self) -> None:
         """Remove the table of queries."""
@@ -88,7 +88,7 @@ class Router:
         own = {named.name: _with_literals(named.expr, member.constants) for named in shape.columns}
         shown = [f"{own.get(name, f'CAST(NULL AS {type_})')} AS {quoted(name)}" for name, type_ in self._outputs]
         columns = [f"{literal(member.query)} AS {QUERY}", f"timestamp_micros({NEWEST}) AS {TIME}", *shown]
-        return f"SELECT {', '.join(columns)} FROM ({timed}) WHERE {all_of([*windows, *conditions])}"
+        return f"SELECT {', '.join(columns)} FROM ({timed}) AS timed WHERE {all_of([*windows, *conditions])}"
 
     def _many(self) -> Callable[[str], str]:
         """A way to match rows with a table of the queries."""
@@ -101,8 +101,9 @@ class Router:
             if self._table is None:
                 self._table = f"penstock_queries_{uuid4().hex[:12]}"
                 queries.frame(self._spark).createOrReplaceTempView(self._table)
-            near = f"SELECT * FROM ({timed}) WHERE {envelope}"
-            return f"SELECT /*+ BROADCAST(asked) */ {columns} FROM ({near}) JOIN {self._table} asked ON {condition}"
+            near = f"SELECT * FROM ({timed}) AS timed WHERE {envelope}"
+            met = f"({near}) AS near JOIN {self._table} AS asked ON {condition}"
+            return f"SELECT /*+ BROADCAST(asked) */ {columns} FROM {met}"
 
         return many
 

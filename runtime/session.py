@@ -10,12 +10,13 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.grammar.errors import PenstockError
+from penstock.runtime.local_files import use_quick_local_files
 
 __all__ = ["DataFrame", "SparkSession", "spark_session"]
 
 _QUIET = (Path(__file__).parent / "log4j2.properties").as_uri()
-# Without its native library Hadoop starts a process for every file and folder it makes, to set the permissions.
-_JAVA = "-Djdk.lang.Process.launchMechanism=VFORK"
+_LOCAL_CHECKPOINTS = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+"""Spark's own choice is a file system that is not the one of `local_files`."""
 _DEFAULTS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -26,6 +27,7 @@ _DEFAULTS = {
     # An arithmetic mistake in one row gives NULL and does not stop every query.
     "spark.sql.ansi.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ui.explainMode": "simple",  # every statement is described for a UI that is not there
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.parquet.compression.codec": "lz4",
     "spark.sql.files.openCostInBytes": "131072",
@@ -35,7 +37,6 @@ _DEFAULTS = {
     "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
     "spark.hadoop.parquet.enable.summary-metadata": "false",
     "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",  # no files of checksums
-    "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
 }
 
 
@@ -51,21 +52,27 @@ def spark_session(settings: Iterable[tuple[str, str]] = (), *, name: str = "pens
         "spark.driver.memory": f"{_memory_gb()}g",
         "spark.sql.shuffle.partitions": str(cores),
         "spark.default.parallelism": str(cores),
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_QUIET} {_JAVA}",
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_QUIET}",
         **_DEFAULTS,
         **dict(settings),
     }
+    local = chosen["spark.master"].startswith("local")
+    if local:
+        chosen.setdefault("spark.sql.streaming.checkpointFileManagerClass", _LOCAL_CHECKPOINTS)
     builder = SparkSession.builder.appName(name)
     for key, value in chosen.items():
         builder = builder.config(key, value)
     try:
-        return builder.getOrCreate()
+        session = builder.getOrCreate()
     except Exception as error:
         raise PenstockError(
             f"Spark does not start: {_first_line(error)}",
             hint="Check Java 17 and the settings under  spark:  in penstock.yml.",
             label="no-spark",
         ) from error
+    if local:
+        use_quick_local_files(session)
+    return session
 
 
 def _need_java() -> None:

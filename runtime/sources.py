@@ -8,12 +8,11 @@ from typing import TypeVar
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from penstock.catalog import Stream
 from penstock.catalog.parts import SourceSpec
 from penstock.grammar.errors import PenstockError
-from penstock.runtime.columns import quoted
+from penstock.runtime.columns import literal, quoted
 
 T = TypeVar("T")
 _TEXT_FORMATS = ("csv", "json")
@@ -100,30 +99,34 @@ def _need_columns(stream: Stream, found: dict[str, tuple[str, str]]) -> None:
         )
 
 
-def converted(rows: DataFrame, stream: Stream, *, original: bool = False) -> DataFrame:
-    """The rows with the columns and types of the catalog, and the reason why a row cannot be taken, or NULL.
+class Conversion:
+    """How the rows of a stream become what the catalog says, as SQL; found out once for all batches."""
 
-    With `original`, also the row as it came.
-    """
-    present = {name.lower(): name for name in rows.columns}
-    _need_columns(stream, {name.lower(): (name, type_) for name, type_ in rows.dtypes})
-    found = dict(rows.dtypes)
-    columns, reasons = [], []
-    if _CORRUPT in rows.columns:
-        reasons.append(F.when(F.col(_CORRUPT).isNotNull(), F.lit("the line cannot be read")))
-    for column in stream.columns:
-        own = F.col(f"`{present[column.name.lower()]}`")
-        if found[present[column.name.lower()]] == column.type:
-            columns.append(own.alias(column.name))
-            continue
-        cast = own.try_cast(column.type)
-        columns.append(cast.alias(column.name))
-        reasons.append(F.when(own.isNotNull() & cast.isNull(), F.lit(f"{column.name} is no {column.type}")))
-    time = next(c for c in stream.columns if c.name == stream.timestamp)
-    no_time = F.col(f"`{present[time.name.lower()]}`").isNull()
-    reasons.append(F.when(no_time, F.lit(f"{time.name}, the event time, is missing")))
-    came = [F.struct(*(f"`{name}`" for name in rows.columns)).alias(ORIGINAL)] if original else []
-    return rows.select(*columns, F.coalesce(*reasons).alias(REASON), *came)
+    def __init__(self, rows: DataFrame, stream: Stream) -> None:
+        types = dict(rows.dtypes)
+        _need_columns(stream, {name.lower(): (name, type_) for name, type_ in types.items()})
+        present = {name.lower(): name for name in types}
+        columns, reasons = [], []
+        if _CORRUPT in types:
+            reasons.append(f"IF({_CORRUPT} IS NOT NULL, 'the line cannot be read', NULL)")
+        for column in stream.columns:
+            name = present[column.name.lower()]
+            own = quoted(name)
+            if types[name] != column.type:
+                cast = f"TRY_CAST({own} AS {column.type})"
+                why = literal(f"{column.name} is no {column.type}")
+                reasons.append(f"IF({own} IS NOT NULL AND {cast} IS NULL, {why}, NULL)")
+                own = cast
+            columns.append(f"{own} AS {quoted(column.name)}")
+        missing = literal(f"{stream.timestamp}, the event time, is missing")
+        reasons.append(f"IF({quoted(present[stream.timestamp.lower()])} IS NULL, {missing}, NULL)")
+        came = ", ".join(map(quoted, types))
+        self._columns = ", ".join([*columns, f"COALESCE({', '.join(reasons)}) AS {REASON}"])
+        self._original = f"{self._columns}, STRUCT({came}) AS {ORIGINAL}"
+
+    def sql(self, table: str, *, original: bool = False) -> str:
+        """The rows of a table, and the reason why a row cannot be taken, or NULL; if wanted, also as they came."""
+        return f"SELECT {self._original if original else self._columns} FROM {table}"
 
 
 def resolved(source: SourceSpec, root: Path | None) -> str | None:

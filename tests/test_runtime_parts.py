@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from datetime import date, datetime
+from pathlib import Path
 
 import pytest
 
 import penstock
 from penstock.compiler.physical import KeepChain, Route
 from penstock.compiler.shared import Chain
-from penstock.runtime.chunks import Batch, Chunk
+from penstock.runtime.chunks import Batch, Chunk, read_chunks
 from penstock.runtime.columns import literal
 from penstock.runtime.log import State, StreamState
-from penstock.runtime.propagate import due
+from penstock.runtime.propagate import _FAN_IN, due
 from penstock.runtime.reach import constant_reach, frontier, reach_sql
 from penstock.runtime.route import Target, is_uniform
+from penstock.runtime.session import SparkSession
+from penstock.runtime.storage import Storage, _HadoopFiles, _LocalFiles
 from penstock.tests.streams import SCHEMAS, SECOND
 
 CATALOG = {"streams": {name: {"schema": schema, "timestamp": "ts"} for name, schema in SCHEMAS.items()}}
@@ -91,15 +94,15 @@ def test_dead_rows(chunk: Chunk, horizon: int, dead: float) -> None:
 def test_due() -> None:
     """Neighbours of about one size are merged, within one reach of a partitioned chain, and wasteful chunks renewed."""
     chain = heat_chain(f"{JOIN} WINDOW 120 sec")
-    alike = tuple(Chunk(f"c{i}", i * SECOND, (i + 1) * SECOND, 100, 120 * SECOND) for i in range(4))
+    alike = tuple(Chunk(f"c{i}", i * SECOND, (i + 1) * SECOND, 100, 120 * SECOND) for i in range(_FAN_IN))
     merge = due("chain", chain, alike[::-1], None)
     assert merge is not None and merge.chunks == alike
-    assert due("chain", chain, alike[:3], None) is None
-    assert due("chain", chain, (*alike[:3], Chunk("big", 3, 4, 10_000, 120 * SECOND)), None) is None
-    far = tuple(Chunk(f"c{i}", 20 * i * SECOND, 20 * i * SECOND, 100, 120 * SECOND) for i in range(4))
+    assert due("chain", chain, alike[:-1], None) is None
+    assert due("chain", chain, (*alike[:-1], Chunk("big", 3, 4, 10_000, 120 * SECOND)), None) is None
+    far = tuple(Chunk(f"c{i}", 20 * i * SECOND, 20 * i * SECOND, 100, 120 * SECOND) for i in range(_FAN_IN))
     assert due("chain", chain, far, None) is None
     old = Chunk("old", 0, 10 * SECOND, 100, 120 * SECOND)
-    merge = due("chain", chain, (old, *far[1:]), 126 * SECOND)
+    merge = due("chain", chain, (old, *far[1:4]), 126 * SECOND)
     assert merge is not None and merge.chunks == (old,) and merge.horizon == 126 * SECOND
 
 
@@ -107,10 +110,10 @@ def test_due_keeps_reaches_apart() -> None:
     """Chunks of another reach are never merged with."""
     chain = heat_chain(f"{JOIN} AND A.v > 5 WINDOW 120 sec", f"{JOIN} WINDOW 60 sec", sharing="push-down")
     assert chain.partitioned
-    mixed = tuple(Chunk(f"c{i}", i, i + 1, 100, (60 + 60 * (i % 2)) * SECOND) for i in range(8))
+    mixed = tuple(Chunk(f"c{i}", i, i + 1, 100, (60 + 60 * (i % 2)) * SECOND) for i in range(2 * _FAN_IN))
     merge = due("chain", chain, mixed, None)
     assert merge is not None and len({chunk.reach for chunk in merge.chunks}) == 1
-    assert due("chain", chain, mixed[:6], None) is None
+    assert due("chain", chain, mixed[:-2], None) is None
 
 
 def test_uniform() -> None:
@@ -120,6 +123,44 @@ def test_uniform() -> None:
         plan = penstock.compile({"q": text, "p": f"{JOIN} WINDOW 3 sec"}, catalog=CATALOG).physical
         routes = [op for op in plan.of_kind(Route) if isinstance(op, Route)]
         assert is_uniform([Target(route.shape, route.members) for route in routes]) is uniform
+
+
+@pytest.mark.parametrize("files", [_LocalFiles, _HadoopFiles])
+def test_files(spark: SparkSession, tmp_path: Path, files: type) -> None:
+    """Python's way with local files does what Hadoop's does."""
+    own = files(spark) if files is _HadoopFiles else files()
+    root = f"file:{tmp_path}/a b"
+    assert own.names(root) == [] and not own.exists(f"{root}/x")
+    own.write(f"{root}/x/é.json", "one")
+    own.write(f"{root}/x/é.json", "zwei ü")
+    assert own.read(f"{root}/x/é.json") == "zwei ü"
+    own.write(f"{root}/y/z", "")
+    assert own.names(root) == ["x", "y"] and own.names(f"{root}/x") == ["é.json"]
+    own.move(f"{root}/x", f"{root}/y")
+    assert own.names(root) == ["y"] and own.names(f"{root}/y") == ["é.json"]
+    own.move(f"{root}/y/é.json", f"{root}/new/e")
+    assert own.read(f"{root}/new/e") == "zwei ü"
+    own.delete(f"{root}/new/e")
+    own.delete(f"{root}/y")
+    own.delete(f"{root}/never")
+    assert own.names(root) == ["new"]
+    assert Storage(spark, root).path("log", "1") == f"{root}/log/1"
+
+
+def test_local_files_keep_permissions(spark: SparkSession, tmp_path: Path) -> None:
+    """What Spark writes can be read by those whom the user's mask lets read it."""
+    spark.range(1).coalesce(1).write.parquet(str(tmp_path / "rows"))
+    (file,) = (tmp_path / "rows").glob("*.parquet")
+    assert file.stat().st_mode & 0o777 == 0o644
+
+
+def test_folder_with_special_characters(spark: SparkSession, tmp_path: Path) -> None:
+    """Chunks are found whatever the folder of the state is called."""
+    folder = tmp_path / "a{b,c}[d]*?^ e"
+    spark.range(3).write.parquet(f"file:{folder}/one")
+    spark.range(4).write.parquet(f"file:{folder}/two")
+    chunks = [Chunk(f"file:{folder}/{name}", 0, 0, 0, 0) for name in ("one", "two")]
+    assert read_chunks(spark, "id bigint", chunks).count() == 7
 
 
 LITERALS = [
