@@ -17,7 +17,7 @@ def make_stream(folder: Path, *, rate: int, seconds: int, keys: int, per_file: i
             db.execute(
                 f"""
                 COPY (
-                    SELECT make_timestamptz(({start} * 1000000 + i * 1000000 // {rate})::BIGINT) AS ts,
+                    SELECT make_timestamptz({start * 1_000_000}::BIGINT + i * 1000000 // {rate}) AS ts,
                            (hash(i, {start}, {seed}) % {keys})::BIGINT AS k,
                            (hash(i, {start}, {seed}, 'v') % 1000000) / 10000.0 AS v
                     FROM range({rows}) r(i)

@@ -215,7 +215,7 @@ def state(scratch: Path, quick: bool) -> None:
     job = {"scratch": str(scratch), "data": str(data), "window": 3600, "rate": 100, "files": 1, "step_rows": 6000}
     found = child({**job, "system": "penstock", "texts": texts, "queries": 2})
     least = 2 * 100 * (60 + 0.01 * 3540)
-    newest = 2 * 100 * 60
+    newest = 2 * 100 * 30
     kept = found["state_rows"][-1]
     table(
         "State: windows of 1 min (every row) and 60 min (1 % of each stream), 100 rows/s",

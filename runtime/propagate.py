@@ -16,6 +16,8 @@ from penstock.runtime.reach import constant_reach
 
 _FAN_IN = 8
 """So many neighbours of about the same size become one."""
+_FEW = 3
+"""So few become one if more would span too much time."""
 _SPANS = 7
 """A chunk spans at most this part of its chain's reach, so that what it holds beyond it stays little."""
 _WASTE = 0.08
@@ -41,12 +43,23 @@ def due(chain_id: str, chain: Chain, chunks: tuple[Chunk, ...], horizon: int | N
     if wasteful is not None:
         return Merge(chain_id, (wasteful,), horizon)
     longest = max(1, chain.reach // _SPANS)
-    for start in range(len(ordered) - _FAN_IN + 1):
-        run = ordered[start : start + _FAN_IN]
-        same = len({_level(chunk) for chunk in run}) == 1
-        if same and max(chunk.high for chunk in run) - run[0].low <= longest:
-            return Merge(chain_id, tuple(run), horizon)
-    return None
+    runs = (_run(ordered[start:], longest) for start in range(len(ordered)))
+    return next((Merge(chain_id, run, horizon) for run in runs if run), None)
+
+
+def _run(chunks: list[Chunk], longest: int) -> tuple[Chunk, ...]:
+    """The first chunks, if they are of about one size and enough of them, or too far apart from the next for more."""
+    first, *others = chunks
+    high = first.high
+    count = 1
+    for chunk in others:
+        if count == _FAN_IN or _level(chunk) != _level(first):
+            break
+        high = max(high, chunk.high)
+        if high - first.low > longest:
+            return tuple(chunks[:count]) if count >= _FEW else ()
+        count += 1
+    return tuple(chunks[:count]) if count == _FAN_IN else ()
 
 
 def _wasteful(chunks: list[Chunk], horizon: int | None) -> Chunk | None:

@@ -101,6 +101,9 @@ def test_due() -> None:
     assert due("chain", chain, (*alike[:-1], Chunk("big", 3, 4, 10_000, 120 * SECOND)), None) is None
     far = tuple(Chunk(f"c{i}", 20 * i * SECOND, 20 * i * SECOND, 100, 120 * SECOND) for i in range(_FAN_IN))
     assert due("chain", chain, far, None) is None
+    short = heat_chain(f"{JOIN} WINDOW 30 sec")
+    merge = due("chain", short, alike, None)
+    assert merge is not None and merge.chunks == alike[:4]  # more would span more than a seventh of the window
     old = Chunk("old", 0, 10 * SECOND, 100, 120 * SECOND)
     merge = due("chain", chain, (old, *far[1:4]), 126 * SECOND)
     assert merge is not None and merge.chunks == (old,) and merge.horizon == 126 * SECOND
