@@ -31,8 +31,8 @@ def flat_sql(scalar: Scalar, names: dict[ColumnRef, ColumnRef] | None = None) ->
 
 
 def all_of(conditions: Iterable[str]) -> str:
-    """Conditions that must all hold."""
-    return " AND ".join(f"({condition})" for condition in conditions) or "TRUE"
+    """Conditions that must all hold; one that is NULL never does, and Spark would not take it for a condition."""
+    return " AND ".join("FALSE" if condition == "NULL" else f"({condition})" for condition in conditions) or "TRUE"
 
 
 def literal(value: object) -> str:
