@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+
+from penstock.runtime.storage import glob_of
 
 
 @dataclass(frozen=True)
@@ -80,5 +81,4 @@ class Batch:
 def read_chunks(spark: SparkSession, schema: str, chunks: Iterable[Chunk]) -> DataFrame:
     """The rows of chunks of one chain, which are all in one folder."""
     folders, names = zip(*(posixpath.split(chunk.path) for chunk in chunks), strict=True)
-    plain = re.sub(r"([][{}*?\\,^])", r"\\\1", folders[0])
-    return spark.read.schema(schema).format("parquet").load(f"{plain}/{{{','.join(names)}}}")
+    return spark.read.schema(schema).format("parquet").load(glob_of(folders[0], names))

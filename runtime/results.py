@@ -12,7 +12,7 @@ from penstock.runtime.columns import QUERY, TIME, quoted
 from penstock.runtime.faults import reached
 from penstock.runtime.log import State
 from penstock.runtime.route import Columns, Target
-from penstock.runtime.storage import Storage
+from penstock.runtime.storage import Storage, glob_of
 
 _MERGE = 16
 """So many folders of results become one."""
@@ -76,10 +76,11 @@ class Results:
 
     def read(self, names: Iterable[str]) -> DataFrame | None:
         """The results in these folders; None if there are no such folders."""
-        paths = [f"{self.folder}/{name}" for name in names]
-        if not paths:
-            return None
-        return self._spark.read.option("mergeSchema", "true").parquet(*paths)
+        wanted = list(names)
+        return self._read(wanted) if wanted else None
+
+    def _read(self, names: list[str]) -> DataFrame:
+        return self._spark.read.option("mergeSchema", "true").parquet(glob_of(self.folder, names))
 
     def due(self, state: State) -> list[str]:
         """The folders that are to become one: small ones, when there are enough of them in a row."""
@@ -94,8 +95,7 @@ class Results:
     def merge(self, names: list[str]) -> str:
         """Write folders as one, where nobody looks yet; its name."""
         merged = f"m{_level(names[0]) + 1}-{names[0].split('-')[-2][-10:]}-{_group(names[0])}"
-        rows = self._spark.read.option("mergeSchema", "true").parquet(*(f"{self.folder}/{name}" for name in names))
-        rows.coalesce(1).write.mode("overwrite").parquet(self._storage.path("staging", merged))
+        self._read(names).coalesce(1).write.mode("overwrite").parquet(self._storage.path("staging", merged))
         reached("results-merged")
         return merged
 

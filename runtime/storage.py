@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -104,6 +106,12 @@ class _LocalFiles(Files):
         destination = _local_path(target)
         destination.parent.mkdir(parents=True, exist_ok=True)
         _local_path(source).rename(destination)
+
+
+def glob_of(folder: str, names: Iterable[str]) -> str:
+    """One path that means these names in a folder, whatever the folder is called."""
+    plain = re.sub(r"([][{}*?\\,^])", r"\\\1", folder)
+    return f"{plain}/{{{','.join(names)}}}"
 
 
 def _local_path(path: str) -> Path:
