@@ -6,10 +6,11 @@ import posixpath
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
+from urllib.parse import quote
 
 from pyspark.sql import DataFrame, SparkSession
 
-from penstock.runtime.storage import glob_of
+from penstock.runtime.storage import Storage, glob_of
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,11 @@ class Batch:
         """From JSON."""
         chunks = tuple((chain, Chunk.of(chunk)) for chain, chunk in data["chunks"])
         return Batch(**{**data, "chunks": chunks})
+
+
+def chunk_folder(storage: Storage, stream: str) -> str:
+    """Where the chunks of a stream are, and the notes of its batches."""
+    return storage.path("chunks", quote(stream, safe=""))
 
 
 def read_chunks(spark: SparkSession, schema: str, chunks: Iterable[Chunk]) -> DataFrame:

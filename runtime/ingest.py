@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from penstock.catalog import Stream
 from penstock.compiler.physical import KeepChain
-from penstock.runtime.chunks import Batch, Chunk
+from penstock.runtime.chunks import Batch, Chunk, chunk_folder
 from penstock.runtime.columns import REACH, changing, quoted
 from penstock.runtime.faults import reached
 from penstock.runtime.reach import constant_reach, reach_sql
@@ -41,7 +41,7 @@ class Ingest:
     @property
     def folder(self) -> str:
         """Where its chunks are."""
-        return self.storage.path("chunks", quote(self.stream.name, safe=""))
+        return chunk_folder(self.storage, self.stream.name)
 
     @property
     def watermark(self) -> int | None:

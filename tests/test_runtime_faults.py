@@ -68,7 +68,7 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name, value in (("_FAN_IN", 2), ("_SPANS", 0.01), ("_WASTE", 0.0)):
         monkeypatch.setattr(propagate, name, value)
     monkeypatch.setattr(results, "_MERGE", 2)
-    monkeypatch.setattr("penstock.runtime.engine.ThreadPoolExecutor", lambda *_, **__: AtOnce())
+    monkeypatch.setattr("penstock.runtime.background.ThreadPoolExecutor", lambda *_, **__: AtOnce())
     monkeypatch.setitem(Engine.__init__.__kwdefaults__, "step_rows", 8)
     yield
     faults.on_reach(None)

@@ -1,0 +1,221 @@
+"""The inbox: reads every stream, and hands out the batches of the next step in the order of event time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from urllib.parse import quote
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from penstock.catalog import Stream
+from penstock.compiler.physical import KeepChain
+from penstock.grammar.errors import PenstockError
+from penstock.runtime.chunks import Batch
+from penstock.runtime.ingest import Ingest
+from penstock.runtime.log import StreamState
+from penstock.runtime.sources import explained, explanation, read_stream
+from penstock.runtime.storage import Storage
+
+_MOST_PENDING = 3
+"""So many batches of a stream wait to be taken before the stream is held back."""
+Taken = dict[str, list[Batch]]
+"""Batches by stream."""
+
+
+class Inbox:
+    """The streams in use, their readers, and the batches that wait to be taken."""
+
+    def __init__(self, spark: SparkSession, storage: Storage, root: Path | None, step_rows: int) -> None:
+        self._spark = spark
+        self._storage = storage
+        self._root = root
+        self._step_rows = step_rows
+        self._once: bool | None = None
+        self._ingests: dict[str, Ingest] = {}
+        self._pending: dict[str, deque[Batch]] = {}
+        self._noted: dict[str, int] = {}
+        self._taking: dict[str, int] = {}
+        self._failures: dict[str, Exception] = {}
+        self._readers: dict[str, StreamingQuery] = {}
+        self._seen: dict[str, float] = {}
+        self._stopping = threading.Event()
+        self.news = threading.Condition()
+        """Told whenever a batch has come, or anything else that the engine waits for."""
+
+    # Streams come and go
+
+    def add(self, stream: Stream, chains: tuple[KeepChain, ...], known: StreamState) -> None:
+        """Take in a stream from where it was left; reading begins with `start`, or now if that was long ago."""
+        ingest = Ingest(stream, chains, self._storage, known.high, known.floor)
+        waiting = ingest.noted(after=known.batch)
+        for batch in waiting:
+            if batch.high is not None:
+                ingest.high = batch.high if ingest.high is None else max(ingest.high, batch.high)
+        with self.news:
+            self._ingests[stream.name] = ingest
+            self._pending[stream.name] = deque(waiting)
+            self._noted[stream.name] = waiting[-1].number if waiting else known.batch
+        if self._once is not None:
+            self._readers[stream.name] = self._reader(stream.name, self._once)
+
+    def start(self, *, once: bool) -> None:
+        """Begin to read every stream: what is there now, or for as long as the run goes on."""
+        self._once = once
+        for name in self._ingests:
+            self._readers[name] = self._reader(name, once)
+
+    def stop(self) -> None:
+        """Stop reading; what was read stays for the next run."""
+        self._stopping.set()
+        with self.news:
+            self.news.notify_all()
+        for reader in self._readers.values():
+            reader.stop()
+
+    # Reading
+
+    def _reader(self, name: str, once: bool) -> StreamingQuery:
+        stream = self._ingests[name].stream
+        rows = read_stream(self._spark, stream, self._root)
+        writer = rows.writeStream.foreachBatch(self._taker(name)).queryName(f"penstock {name}")
+        writer = writer.option("checkpointLocation", self._storage.path("checkpoints", quote(name, safe="")))
+        writer = writer.trigger(availableNow=True) if once else writer.trigger(processingTime="0 seconds")
+        assert stream.source is not None
+        return explained(f"the stream {name}", stream.source, writer.start)
+
+    def _taker(self, name: str) -> Callable[[DataFrame, int], None]:
+        def take(rows: DataFrame, number: int) -> None:
+            with self.news:
+                if number <= self._noted[name]:
+                    return  # it is waiting, or in the step that is under way, or done
+                if self._stopping.is_set():
+                    raise _Stopped
+                self._taking[name] = number
+            try:
+                batch = self._ingests[name].take(rows, number)
+            except Exception as error:
+                self._failures[name] = error  # Spark would only pass on a traceback
+                raise
+            with self.news:
+                self._pending[name].append(batch)
+                self._noted[name] = number
+                del self._taking[name]
+                self.news.notify_all()
+                while self._held_back(name) and not self._stopping.is_set():
+                    self.news.wait(1.0)
+
+        return take
+
+    def _held_back(self, name: str) -> bool:
+        waiting = self._pending[name]
+        rows = sum(batch.rows for batch in waiting)
+        return len(waiting) >= _MOST_PENDING and (rows >= self._step_rows or len(waiting) >= 64)
+
+    # Taking
+
+    def next(self) -> Taken | None:
+        """The batches of the next step, in the order of event time; None when there will be no more."""
+        with self.news:
+            self._check_streams()
+            if not any(self._pending.values()):
+                if all(not reader.isActive for reader in self._readers.values()):
+                    self._check_streams()  # one may have failed since
+                    return None if not any(self._pending.values()) else {}
+                self.news.wait(0.05)
+                return {}
+            if not self._aligned():
+                self.news.wait(0.02)
+                return {}
+            return self._take()
+
+    def again(self, begun: dict[str, list[int]]) -> Taken:
+        """The batches that a step had taken when it was interrupted."""
+        return {
+            name: [self._pending[name].popleft() for _ in numbers]
+            for name, numbers in begun.items()
+            if name in self._pending
+        }
+
+    def forget(self, taken: Taken) -> None:
+        """Remove the notes of batches that the log has taken over."""
+        for name, batches in taken.items():
+            for batch in batches:
+                self._ingests[name].forget(batch.number)
+
+    def waiting(self) -> Iterable[Batch]:
+        """The batches that wait to be taken."""
+        return (batch for batches in self._pending.values() for batch in batches)
+
+    def idle(self, taken: Taken) -> list[Stream]:
+        """The streams that have had no row for longer than their idle timeout, and none on its way."""
+        now = time.monotonic()
+        self._seen |= dict.fromkeys(taken, now)
+        with self.news:
+            return [
+                ingest.stream
+                for name, ingest in self._ingests.items()
+                if (timeout := ingest.stream.idle_timeout) is not None
+                and not self._pending[name]
+                and name not in self._taking  # its rows were let in by the watermark of before
+                and not self._is_behind(name)
+                and now - self._seen.setdefault(name, now) > timeout / 1e6
+            ]
+
+    def raise_floor(self, name: str, floor: int) -> None:
+        """No row of a stream before this time is taken any more."""
+        self._ingests[name].floor = floor
+
+    def _take(self) -> Taken:
+        taken: Taken = {}
+        rows = 0
+        while True:
+            heads = {name: waiting[0] for name, waiting in self._pending.items() if waiting}
+            if not heads:
+                break
+            name = min(heads, key=lambda name: (_low(heads[name]), name))
+            size = heads[name].rows
+            if taken and rows + size > self._step_rows:
+                break
+            taken.setdefault(name, []).append(self._pending[name].popleft())
+            rows += size
+            if not self._pending[name] and self._is_behind(name):
+                break  # more of it may come that is older than what the others have
+        self.news.notify_all()
+        return taken
+
+    def _aligned(self) -> bool:
+        """Whether no stream that has rows waiting would run ahead of one whose rows are about to come."""
+        return not any(not waiting and self._is_behind(name) for name, waiting in self._pending.items())
+
+    def _is_behind(self, name: str) -> bool:
+        reader = self._readers.get(name)
+        if reader is None or not reader.isActive:
+            return False
+        status = reader.status
+        begins = status["message"].startswith("Initializing")
+        busy = status["isTriggerActive"] and "Waiting" not in status["message"]
+        return bool(begins or busy or status["isDataAvailable"])
+
+    def _check_streams(self) -> None:
+        for name, reader in self._readers.items():
+            error = reader.exception()
+            if error is not None and not self._stopping.is_set():
+                source = self._ingests[name].stream.source
+                assert source is not None
+                cause = self._failures.get(name, error)
+                if isinstance(cause, PenstockError):
+                    raise cause
+                raise explanation(f"the stream {name}", source, cause) from error
+
+
+class _Stopped(Exception):
+    """Raised into a stream's reader to end it without taking its batch."""
+
+
+def _low(batch: Batch) -> int:
+    return batch.low if batch.low is not None else -(2**62)

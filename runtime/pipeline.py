@@ -1,0 +1,157 @@
+"""A physical plan made ready for Spark: what it does with the rows of a step, as SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from penstock.catalog import Catalog, Stream
+from penstock.compiler.logical import StreamScan
+from penstock.compiler.physical import KeepChain, PhysicalPlan, Probe
+from penstock.compiler.shared import Chain
+from penstock.grammar.errors import PenstockError
+from penstock.runtime.chunks import Chunk
+from penstock.runtime.columns import REACH, quoted
+from penstock.runtime.log import State, StreamState
+from penstock.runtime.probe import Rows, Views, combinations
+from penstock.runtime.reach import constant_reach
+from penstock.runtime.results import result_groups
+from penstock.runtime.route import Columns, Router, Target
+from penstock.runtime.sinks import SinkWriter, sinks_of
+from penstock.runtime.storage import Storage
+
+New = dict[str, list[Chunk]]
+"""The chunks that come with a step, by chain."""
+
+
+class Outlet:
+    """Rows of results that are written together: what they are matched with, for each join or chain they come from."""
+
+    def __init__(self, routers: list[tuple[Probe | KeepChain, Router]]) -> None:
+        self.routers = routers
+
+    @property
+    def queries(self) -> list[str]:
+        """Whose results they are."""
+        targets = [target for _, router in self.routers for target in router.targets]
+        return [member.query for target in targets for member in target.members]
+
+
+class Pipeline:
+    """The chains, the joins and the outlets of a plan."""
+
+    def __init__(
+        self, spark: SparkSession, plan: PhysicalPlan, catalog: Catalog, storage: Storage, root: Path | None
+    ) -> None:
+        self.plan = plan
+        self.keepers = {op.id: op for op in plan.of_kind(KeepChain) if isinstance(op, KeepChain)}
+        self.streams = sorted({keeper.chain.stream for keeper in self.keepers.values()})
+        self._spark = spark
+        self._catalog = catalog
+        self._probes = [op for op in plan.of_kind(Probe) if isinstance(op, Probe)]
+        self._views = Views(spark)
+        self.stored = [self._outlet(columns, targets) for columns, targets in result_groups(plan)]
+        """The outlets into the results store."""
+        self.sinks: list[tuple[Outlet, SinkWriter]] = [
+            (self._outlet(tuple((named.name, named.expr.type) for named in target.shape.columns), [target]), sink)
+            for target, sink in sinks_of(plan, storage, root)
+        ]
+
+    def close(self) -> None:
+        """Remove the tables it has made."""
+        for outlet in (*self.stored, *(outlet for outlet, _ in self.sinks)):
+            for _, router in outlet.routers:
+                router.close()
+        self._views.close()
+
+    def stream(self, name: str) -> Stream:
+        """A stream of the catalog."""
+        entry = self._catalog.find(name)
+        if not isinstance(entry, Stream):
+            raise PenstockError(
+                f"{name} is not a stream of the catalog",
+                hint="Queries over other queries do not run yet.",
+                label="not-a-stream",
+            )
+        return entry
+
+    def chains_of(self, stream: str) -> tuple[KeepChain, ...]:
+        """The chains that keep rows of a stream."""
+        return tuple(keeper for keeper in self.keepers.values() if keeper.chain.stream == stream)
+
+    def schema(self, chain: Chain) -> str:
+        """The columns of a chain's chunks."""
+        types = {column.name: column.type for column in self.stream(chain.stream).columns}
+        fields = [f"{quoted(name)} {types[name]}" for name in chain.columns]
+        return ", ".join([*fields, f"{REACH} bigint"] if constant_reach(chain) is None else fields)
+
+    def horizon(self, chain: Chain, streams: dict[str, StreamState]) -> int | None:
+        """The time before which no row will come that could meet a row of this chain."""
+        partners: set[str] = set()
+        for probe in self._probes:
+            names = [scan.stream for scan in probe.join.streams]
+            if chain.stream in names and probe.join.scope == chain.scope:
+                names.remove(chain.stream)
+                partners |= set(names)
+        marks = []
+        for name in partners:
+            known = streams.get(name, StreamState())
+            own = [] if known.high is None else [known.high - self.stream(name).lateness]
+            own += [] if known.floor is None else [known.floor]
+            if not own:
+                return None
+            marks.append(max(own))
+        return min(marks, default=None)
+
+    def begin_step(self) -> None:
+        """Forget the chunks of the step before."""
+        self._views.begin()
+
+    def results(self, outlet: Outlet, new: New, state: State) -> DataFrame | None:
+        """The results that new rows give; None if there can be none."""
+        texts = []
+        for source, router in outlet.routers:
+            if isinstance(source, Probe):
+                rows = combinations(self._views, source.join, self._rows_of(source, new, state), uniform=router.uniform)
+            else:
+                rows = self._arrivals(source, router, new, state)
+            if rows is not None:
+                texts.append(router.routed(rows))
+        return self._spark.sql(" UNION ALL ".join(texts)) if texts else None
+
+    def _outlet(self, columns: Columns, targets: list[Target]) -> Outlet:
+        found: list[tuple[Probe | KeepChain, Router]] = []
+        for probe in self._probes:
+            own = tuple(t for t in targets if (t.shape.scope, t.shape.source) == (probe.join.scope, probe.join.source))
+            found += [(probe, Router(self._spark, own, columns))] if own else []
+        for keeper in self.keepers.values():
+            own = tuple(t for t in targets if _is_over(t, keeper.chain))
+            found += [(keeper, Router(self._spark, own, columns))] if own else []
+        return Outlet(found)
+
+    def _arrivals(self, keeper: KeepChain, router: Router, new: New, state: State) -> str | None:
+        rows = self._rows(keeper, new, state)
+        return self._views.rows(rows, rows.new, router.targets[0].shape.inputs[0].alias) if rows.new else None
+
+    def _rows_of(self, probe: Probe, new: New, state: State) -> Callable[[StreamScan], Rows]:
+        keepers = {
+            keeper.chain.stream: keeper
+            for keeper in self.keepers.values()
+            if keeper.chain.scope == probe.join.scope and not keeper.chain.rows
+        }
+        return lambda scan: self._rows(keepers[scan.stream], new, state)
+
+    def _rows(self, keeper: KeepChain, new: New, state: State) -> Rows:
+        kept = state.chains.get(keeper.id, ())
+        return Rows(keeper.chain, self.schema(keeper.chain), tuple(new.get(keeper.id, ())), kept)
+
+
+def _is_over(target: Target, chain: Chain) -> bool:
+    """Whether a template takes the rows of a chain as they come, without a join."""
+    shape = target.shape
+    if len(shape.inputs) != 1 or shape.scope != chain.scope:
+        return False
+    scan = shape.inputs[0]
+    return isinstance(scan, StreamScan) and scan.stream == chain.stream
