@@ -1,5 +1,6 @@
 """The catalog: streams and relations, their columns, sources and statistics."""
 
+from penstock.catalog.dump import catalog_data
 from penstock.catalog.load import load_catalog, parse_catalog
 from penstock.catalog.model import (
     Catalog,
@@ -22,6 +23,7 @@ __all__ = [
     "SourceSpec",
     "Statistics",
     "Stream",
+    "catalog_data",
     "load_catalog",
     "parse_catalog",
     "parse_type",

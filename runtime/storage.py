@@ -8,9 +8,12 @@ import re
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from pyspark.sql import SparkSession
+from penstock.grammar.errors import PenstockError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 class Files(Protocol):
@@ -36,13 +39,13 @@ class Files(Protocol):
 
 
 class Storage(Files):
-    """A folder, and everything else by its full path."""
+    """A folder, and everything else by its full path; without Spark, on this machine only."""
 
-    def __init__(self, spark: SparkSession, root: str) -> None:
-        self._hadoop = _HadoopFiles(spark)
+    def __init__(self, spark: SparkSession | None, root: str) -> None:
         self._local = _LocalFiles()
-        self._plain_is_local = self._hadoop.qualified("/").startswith("file:")
-        self.root = self._hadoop.qualified(root)
+        self._hadoop = None if spark is None else _HadoopFiles(spark)
+        self._plain_is_local = self._hadoop is None or self._hadoop.qualified("/").startswith("file:")
+        self.root = self._qualified(root)
 
     def path(self, *parts: str) -> str:
         """A path below the folder."""
@@ -66,13 +69,37 @@ class Storage(Files):
     def move(self, source: str, target: str) -> None:
         self._files(source).move(source, target)
 
+    def _qualified(self, path: str) -> str:
+        if self._hadoop is not None:
+            return self._hadoop.qualified(path)
+        self._files(path)  # refuses what is not on this machine
+        return self._local.qualified(path)
+
     def _files(self, path: str) -> Files:
-        local = path.startswith("file:") or (self._plain_is_local and ":" not in path.split("/")[0])
-        return self._local if local else self._hadoop
+        if path.startswith("file:") or (self._plain_is_local and ":" not in path.split("/")[0]):
+            return self._local
+        if self._hadoop is None:
+            raise PenstockError(
+                f"'{path}' cannot be reached without Spark",
+                hint="Start Spark, or give a folder on this machine.",
+                label="needs-spark",
+            )
+        return self._hadoop
 
 
 class _LocalFiles(Files):
     """On this machine Python does it at once; Hadoop would start a process for every file to set its permissions."""
+
+    def qualified(self, path: str) -> str:
+        """A path with its scheme, as Hadoop spells it."""
+        plain = path.removeprefix("file:")
+        if not plain or re.match("//[^/]", plain) or (plain != path and not plain.startswith("/")):
+            raise PenstockError(
+                f"'{path}' is not the path of a folder on this machine",
+                hint="Give a path such as state or /data/state; after  file:  it begins with a slash.",
+                label="bad-path",
+            )
+        return "file:/" + posixpath.normpath(posixpath.join(Path.cwd(), plain)).lstrip("/")
 
     def write(self, path: str, text: str) -> None:
         final = _local_path(path)
