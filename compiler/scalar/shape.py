@@ -26,6 +26,7 @@ _OPERATORS: dict[type[exp.Expr], str] = {
     exp.GT: ">",
     exp.GTE: ">=",
 }
+_OUTLINED = {**_OPERATORS, exp.NullSafeEQ: "<=>", exp.NullSafeNEQ: "IS DISTINCT FROM"}
 _COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
 
 
@@ -74,6 +75,36 @@ def equality(scalar: Scalar) -> tuple[Scalar, Scalar] | None:
     left, right = _side(scalar.tree.this), _side(scalar.tree.expression)
     single = len(left.inputs) == len(right.inputs) == 1
     return (left, right) if single and left.inputs != right.inputs else None
+
+
+def outline(scalar: Scalar) -> tuple[str, tuple[Scalar, ...]]:
+    """The operator on top of a condition and its operands; an empty operator if it is best taken as a whole."""
+    tree = scalar.tree
+    negated = isinstance(tree, exp.Not)
+    inner = tree.this.unnest() if negated else tree
+    match inner:
+        case exp.In() if not inner.args.get("query"):
+            operator, operands = "IN", [inner.this, *inner.expressions]
+        case exp.Is(expression=exp.Null()):
+            operator, operands = "IS NULL", [inner.this]
+        case _ if negated:
+            return "", ()
+        case exp.Is(expression=exp.Boolean(this=True)):
+            operator, operands = "IS TRUE", [inner.this]
+        case exp.And() | exp.Or():
+            operator, operands = "AND" if isinstance(inner, exp.And) else "OR", list(inner.flatten())
+        case exp.Boolean() | exp.Null():
+            operator, operands = "TRUE" if constant_of(inner) is True else "FALSE", []
+        case _ if type(inner) in _OUTLINED:
+            operator, operands = _OUTLINED[type(inner)], [inner.this, inner.expression]
+        case _:
+            return "", ()
+    return f"NOT {operator}" if negated else operator, tuple(map(_side, operands))
+
+
+def literal_of(scalar: Scalar, beside: str) -> tuple[str, Constant] | None:
+    """The type and the value that a constant has beside something of a type; None if it is no such constant."""
+    return _constant(scalar.tree, beside)
 
 
 def _side(tree: exp.Expr) -> Scalar:
