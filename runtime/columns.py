@@ -51,9 +51,14 @@ def literal(value: object) -> str:
 
 
 def changing(value: int, over: str) -> str:
-    """A number that differs from step to step, beside an expression that is a number too.
+    """A number that differs from step to step, beside an expression that is a number too."""
+    return looked_up([f"{value}L"], 0, over)
 
-    Spark would write it into the code it makes, and so make and compile new code in every step; what it looks up in
-    an array stays out of the code.
+
+def looked_up(values: Iterable[str], position: int, over: str) -> str:
+    """One of some constants of one type, beside an expression that is a number.
+
+    Spark would write a constant into the code it makes, and so make and compile new code when it changes; what is
+    looked up in an array stays out of the code.
     """
-    return f"element_at(array({value}L), CAST(({over}) & 0L AS INT) + 1)"
+    return f"element_at(array({', '.join(values)}), CAST(({over}) & 0L AS INT) + {position + 1})"

@@ -18,7 +18,6 @@ from penstock.compiler.physical import KeepChain, PhysicalPlan
 from penstock.grammar.errors import PenstockError
 from penstock.runtime.background import Background, MergeDone
 from penstock.runtime.chunks import chunk_folder
-from penstock.runtime.columns import QUERY, literal
 from penstock.runtime.faults import reached
 from penstock.runtime.inbox import Inbox, Taken
 from penstock.runtime.log import Log, State, StreamState
@@ -26,6 +25,7 @@ from penstock.runtime.pipeline import New, Pipeline
 from penstock.runtime.propagate import Merge, due, merged
 from penstock.runtime.reach import reach_sql
 from penstock.runtime.results import Results
+from penstock.runtime.route import NUMBER
 from penstock.runtime.storage import Storage
 
 _ROWS_PER_TASK = 200_000
@@ -174,15 +174,14 @@ class Engine:
             rows = self._pipeline.results(outlet, new, self.state)
             if rows is None:
                 continue
-            queries = outlet.queries
-            named = queries if len(queries) <= _MOST_COUNTED else []
+            slots = outlet.slots if outlet.slots <= _MOST_COUNTED else 0
             seen = Observation()
-            measures = ["count(1)", *(f"count_if({QUERY} = {literal(query)})" for query in named)]
-            observed = rows.observe(seen, F.expr(f"array({', '.join(measures)}) AS counts"))
+            measures = ["count(1)", *(f"count_if({NUMBER} = {slot})" for slot in range(slots))]
+            observed = rows.observe(seen, F.expr(f"array({', '.join(measures)}) AS counts")).drop(NUMBER)
             self.results.stage(observed.coalesce(self._tasks(new)), number, group)
-            total, *by_query = seen.get["counts"]
+            total, *by_number = seen.get["counts"]
             counts[""] += total
-            counts |= dict(zip(named, by_query, strict=True))
+            counts |= {query: by_number[place] for query, place in outlet.queries.items() if slots}
             if total:
                 staged.append(group)
         reached("results-staged")

@@ -17,7 +17,7 @@ from penstock.compiler.physical import KeepChain
 from penstock.runtime.chunks import Batch, Chunk, chunk_folder
 from penstock.runtime.columns import REACH, changing, quoted
 from penstock.runtime.faults import reached
-from penstock.runtime.reach import constant_reach, reach_sql
+from penstock.runtime.reach import reach_sql
 from penstock.runtime.sources import ORIGINAL, REASON, Conversion
 from penstock.runtime.storage import Storage
 
@@ -110,11 +110,10 @@ class Ingest:
         """
         chain = keeper.chain
         path = f"{self.folder}/{keeper.id}/b{number:010}"
-        fixed = constant_reach(chain)
         fine = f"{REASON} IS NULL AND NOT {_LATE}"
-        reach = f"IF({fine}, {f'{fixed}L' if fixed is not None else reach_sql(chain)}, NULL)"
+        reach = f"IF({fine}, {reach_sql(chain)}, NULL)"
         rows = spark.sql(f"SELECT *, {reach} AS {REACH} FROM ({ready}) AS ready")
-        kept = [*map(quoted, chain.columns), *([REACH] if fixed is None else [])]
+        kept = [*map(quoted, chain.columns)]
         measures = [] if seen else _of_batch(self._time, fine)
         if not chain.partitioned:
             found, chunk = self._write_chunk(rows, path, kept, measures, _ages(chain.boundaries))

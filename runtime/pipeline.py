@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -13,10 +13,10 @@ from penstock.compiler.physical import KeepChain, PhysicalPlan, Probe
 from penstock.compiler.shared import Chain
 from penstock.grammar.errors import PenstockError
 from penstock.runtime.chunks import Chunk
-from penstock.runtime.columns import REACH, quoted
+from penstock.runtime.columns import quoted
 from penstock.runtime.log import State, StreamState
 from penstock.runtime.probe import Rows, Views, combinations
-from penstock.runtime.reach import constant_reach
+from penstock.runtime.reach import power_of_two
 from penstock.runtime.results import result_groups
 from penstock.runtime.route import Columns, Router, Target
 from penstock.runtime.sinks import SinkWriter, sinks_of
@@ -33,23 +33,34 @@ class Outlet:
         self.routers = routers
 
     @property
-    def queries(self) -> list[str]:
-        """Whose results they are."""
-        targets = [target for _, router in self.routers for target in router.targets]
-        return [member.query for target in targets for member in target.members]
+    def queries(self) -> dict[str, int]:
+        """Whose results they are, with the numbers by which results are counted."""
+        return {query: router.first + i for _, router in self.routers for i, query in enumerate(router.queries)}
+
+    @property
+    def slots(self) -> int:
+        """How many numbers there are, some of them for queries to come."""
+        return sum(power_of_two(len(router.queries)) for _, router in self.routers)
 
 
 class Pipeline:
     """The chains, the joins and the outlets of a plan."""
 
     def __init__(
-        self, spark: SparkSession, plan: PhysicalPlan, catalog: Catalog, storage: Storage, root: Path | None
+        self,
+        spark: SparkSession,
+        plan: PhysicalPlan,
+        catalog: Catalog,
+        storage: Storage,
+        root: Path | None,
+        usable: Mapping[str, int] | None = None,
     ) -> None:
         self.plan = plan
         self.keepers = {op.id: op for op in plan.of_kind(KeepChain) if isinstance(op, KeepChain)}
         self.streams = sorted({keeper.chain.stream for keeper in self.keepers.values()})
         self._spark = spark
         self._catalog = catalog
+        self._usable = usable or {}
         self._probes = [op for op in plan.of_kind(Probe) if isinstance(op, Probe)]
         self._views = Views(spark)
         self.stored = [self._outlet(columns, targets) for columns, targets in result_groups(plan)]
@@ -84,8 +95,7 @@ class Pipeline:
     def schema(self, chain: Chain) -> str:
         """The columns of a chain's chunks."""
         types = {column.name: column.type for column in self.stream(chain.stream).columns}
-        fields = [f"{quoted(name)} {types[name]}" for name in chain.columns]
-        return ", ".join([*fields, f"{REACH} bigint"] if constant_reach(chain) is None else fields)
+        return ", ".join(f"{quoted(name)} {types[name]}" for name in chain.columns)
 
     def horizon(self, chain: Chain, streams: dict[str, StreamState]) -> int | None:
         """The time before which no row will come that could meet a row of this chain."""
@@ -122,13 +132,15 @@ class Pipeline:
         return self._spark.sql(" UNION ALL ".join(texts)) if texts else None
 
     def _outlet(self, columns: Columns, targets: list[Target]) -> Outlet:
+        sources: list[tuple[Probe | KeepChain, list[Target]]] = [
+            *((probe, [t for t in targets if _is_of(t, probe)]) for probe in self._probes),
+            *((keeper, [t for t in targets if _is_over(t, keeper.chain)]) for keeper in self.keepers.values()),
+        ]
         found: list[tuple[Probe | KeepChain, Router]] = []
-        for probe in self._probes:
-            own = tuple(t for t in targets if (t.shape.scope, t.shape.source) == (probe.join.scope, probe.join.source))
-            found += [(probe, Router(self._spark, own, columns))] if own else []
-        for keeper in self.keepers.values():
-            own = tuple(t for t in targets if _is_over(t, keeper.chain))
-            found += [(keeper, Router(self._spark, own, columns))] if own else []
+        for source, own in sources:
+            if own:
+                first = Outlet(found).slots
+                found.append((source, Router(self._spark, tuple(own), columns, self._usable, first)))
         return Outlet(found)
 
     def _arrivals(self, keeper: KeepChain, router: Router, new: New, state: State) -> str | None:
@@ -146,6 +158,11 @@ class Pipeline:
     def _rows(self, keeper: KeepChain, new: New, state: State) -> Rows:
         kept = state.chains.get(keeper.id, ())
         return Rows(keeper.chain, self.schema(keeper.chain), tuple(new.get(keeper.id, ())), kept)
+
+
+def _is_of(target: Target, probe: Probe) -> bool:
+    """Whether a template takes the combinations of a join."""
+    return (target.shape.scope, target.shape.source) == (probe.join.scope, probe.join.source)
 
 
 def _is_over(target: Target, chain: Chain) -> bool:

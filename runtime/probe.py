@@ -13,7 +13,7 @@ from penstock.compiler.logical import StreamScan
 from penstock.compiler.shared import Chain, SharedJoin
 from penstock.runtime.chunks import Chunk, read_chunks
 from penstock.runtime.columns import REACH, TIME, all_of, column, flat_sql, quoted
-from penstock.runtime.reach import constant_reach
+from penstock.runtime.reach import constant_reach, reach_sql, time_sql
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class Views:
             self._names[paths] = name
             self._most = max(self._most, len(self._names))
         columns = [f"{quoted(name)} AS {quoted(column(alias, name))}" for name in rows.chain.columns]
-        columns.append(f"unix_micros({quoted(rows.chain.timestamp)}) AS {quoted(column(alias, TIME))}")
+        columns.append(f"{time_sql(rows.chain)} AS {quoted(column(alias, TIME))}")
         if constant_reach(rows.chain) is None:
-            columns.append(f"{REACH} AS {quoted(column(alias, REACH))}")
+            columns.append(f"{reach_sql(rows.chain)} AS {quoted(column(alias, REACH))}")
         return f"SELECT {', '.join(columns)} FROM {self._names[paths]}"
 
     def close(self) -> None:
@@ -114,12 +114,8 @@ def _branch(
         found, more = f"found{number}", views.rows(other, near, name)
         text = f"SELECT /*+ BROADCAST({found}) */ * FROM ({text}) AS {found} JOIN ({more}) AS more ON {conditions}"
         joined.append(name)
-    columns = [column(name, own) for name in sorted(streams) for own in _columns(streams[name].chain)]
+    columns = [column(name, own) for name in sorted(streams) for own in (*streams[name].chain.columns, TIME)]
     return f"SELECT {', '.join(map(quoted, columns))} FROM ({text}) AS found"
-
-
-def _columns(chain: Chain) -> list[str]:
-    return [*chain.columns, TIME, *([REACH] if constant_reach(chain) is None else [])]
 
 
 def _keys(join: SharedJoin, joined: list[str], name: str) -> list[str]:

@@ -10,9 +10,9 @@ from pyspark.sql import functions as F
 
 from penstock.compiler.shared import Chain
 from penstock.runtime.chunks import Chunk, read_chunks
-from penstock.runtime.columns import REACH, changing, quoted
+from penstock.runtime.columns import REACH, changing
 from penstock.runtime.faults import reached
-from penstock.runtime.reach import constant_reach
+from penstock.runtime.reach import reach_sql, time_sql
 
 _FAN_IN = 8
 """So many neighbours of about the same size become one."""
@@ -79,16 +79,15 @@ def _level(chunk: Chunk) -> int:
 def merged(spark: SparkSession, merge: Merge, chain: Chain, schema: str, path: str) -> Chunk | None:
     """Write the chunks as one; None if no row of them is left."""
     rows = read_chunks(spark, schema, merge.chunks)
-    time = f"unix_micros({quoted(chain.timestamp)})"
-    fixed = constant_reach(chain) is not None
-    reach = f"{max(chunk.reach for chunk in merge.chunks)}L" if fixed else REACH
+    time = time_sql(chain)
+    rows = rows.selectExpr("*", f"{reach_sql(chain)} AS {REACH}").where(f"{REACH} > 0")
     if merge.horizon is not None:
-        rows = rows.where(f"{time} + {reach} > {changing(merge.horizon, time)}")
+        rows = rows.where(f"{time} + {REACH} > {changing(merge.horizon, time)}")
     ages = sorted({age for chunk in merge.chunks for age, _ in chunk.reaches})
     counts = Observation()
-    measures = ["count(1) AS rows", f"min({time}) AS low", f"max({time}) AS high", f"max({reach}) AS reach"]
-    measures += [f"count_if({reach} > {age}L) AS beyond{age}" for age in ages]
-    rows.observe(counts, *map(F.expr, measures)).coalesce(1).write.mode("overwrite").parquet(path)
+    measures = ["count(1) AS rows", f"min({time}) AS low", f"max({time}) AS high", f"max({REACH}) AS reach"]
+    measures += [f"count_if({REACH} > {age}L) AS beyond{age}" for age in ages]
+    rows.observe(counts, *map(F.expr, measures)).drop(REACH).coalesce(1).write.mode("overwrite").parquet(path)
     found = counts.get
     reached("chunks-merged")
     if not found["rows"]:

@@ -1,10 +1,14 @@
-"""The reach of a row as a Spark expression: the longest window of any query whose selection accepts it."""
+"""The reach of a row as a Spark expression: the longest window of any query whose selection accepts it.
+
+It is worked out from the row's columns whenever it is needed, and never kept: what is kept serves every plan, and
+queries come and go without a row being written again.
+"""
 
 from __future__ import annotations
 
 from penstock.compiler.scalar import PARAMETERS, ColumnRef, Constant, Scalar, comparison_of
 from penstock.compiler.shared import Chain, Wanted
-from penstock.runtime.columns import all_of, flat_sql, literal, quoted
+from penstock.runtime.columns import all_of, flat_sql, literal, looked_up, quoted
 
 _MOST_BRANCHES = 64
 """Selections with more constants than this, after those that do not matter are gone, keep every row."""
@@ -19,30 +23,55 @@ def constant_reach(chain: Chain) -> int | None:
 
 def reach_sql(chain: Chain) -> str:
     """The reach over the stream's own columns; NULL for a row that nobody wants."""
-    parts = [_wanted_sql(wanted, chain.stream) for wanted in chain.wanted]
+    fixed = constant_reach(chain)
+    if fixed is not None:
+        return f"{fixed}L"
+    parts = [_wanted_sql(wanted, chain) for wanted in chain.wanted]
     return parts[0] if len(parts) == 1 else f"GREATEST({', '.join(parts)})"
 
 
-def _wanted_sql(wanted: Wanted, stream: str) -> str:
+def time_sql(chain: Chain) -> str:
+    """The event time of a row in microseconds."""
+    return f"unix_micros({quoted(chain.timestamp)})"
+
+
+def _wanted_sql(wanted: Wanted, chain: Chain) -> str:
     if not wanted.conditions:
         return f"{wanted.reach}L"
     rows = frontier(wanted)
     if len(rows) > _MOST_BRANCHES:
         return f"{wanted.reach}L"
-    branches = [f"WHEN {_condition(wanted, constants, stream)} THEN {reach}L" for constants, reach in rows]
+    texts = [_over_columns(condition, chain.stream) for condition in wanted.conditions]
+    if not wanted.parameters:
+        return f"CASE WHEN {all_of(texts)} THEN {wanted.reach}L END"
+    time = time_sql(chain)
+    columns = [
+        [*(literal(constants[number]) for constants, _ in rows), f"CAST(NULL AS {type_})"]
+        for number, type_ in enumerate(wanted.parameters)
+    ]
+    reaches = [*(f"{reach}L" for _, reach in rows), "CAST(NULL AS BIGINT)"]
+    branches = []
+    for position in range(power_of_two(len(rows))):  # so that one query more seldom makes other code
+        place = min(position, len(rows))
+        condition = all_of(_with_constants(text, columns, place, time) for text in texts)
+        branches.append(f"WHEN {condition} THEN {looked_up(reaches, place, time)}")
     return f"CASE {' '.join(branches)} END"
 
 
-def _condition(wanted: Wanted, constants: tuple[Constant, ...], stream: str) -> str:
-    """The conditions with constants in place of parameters, over the stream's columns by name."""
-    texts = []
-    for condition in wanted.conditions:
-        own = {ref: ColumnRef("", ref.name) for ref in condition.columns if ref.input == stream}
-        text = flat_sql(condition, own)
-        for number in range(len(constants), 0, -1):
-            text = text.replace(quoted(f"{PARAMETERS}.c{number}"), literal(constants[number - 1]))
-        texts.append(text)
-    return all_of(texts)
+def power_of_two(count: int) -> int:
+    """The next power of two."""
+    return 1 << max(0, count - 1).bit_length()
+
+
+def _over_columns(condition: Scalar, stream: str) -> str:
+    """A condition over the stream's columns by name."""
+    return flat_sql(condition, {ref: ColumnRef("", ref.name) for ref in condition.columns if ref.input == stream})
+
+
+def _with_constants(text: str, columns: list[list[str]], place: int, time: str) -> str:
+    for number in range(len(columns), 0, -1):
+        text = text.replace(quoted(f"{PARAMETERS}.c{number}"), looked_up(columns[number - 1], place, time))
+    return text
 
 
 def frontier(wanted: Wanted) -> list[tuple[tuple[Constant, ...], int]]:

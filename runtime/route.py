@@ -6,9 +6,8 @@ many queries cost little more than one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
@@ -18,14 +17,19 @@ from pyspark.sql import DataFrame, SparkSession
 from penstock.compiler.logical import Window
 from penstock.compiler.scalar import PARAMETERS, ColumnRef, Constant, Scalar
 from penstock.compiler.shared import Member, Shape
-from penstock.runtime.columns import QUERY, TIME, all_of, column, flat_sql, literal, quoted
+from penstock.runtime.columns import QUERY, TIME, all_of, changing, column, flat_sql, literal, looked_up, quoted
 from penstock.runtime.reach import direction
 
 TEMPLATE = "_query._template"
+NUMBER = "_number"
+"""The place of a query among those whose results are written together; results are counted by it."""
+FROM = "_query._from"
+"""The event time from which on a query may use rows; older ones lack some of its columns."""
 NEWEST = "_newest"
 """The time of a combination: that of its newest row."""
 AGE = "_age"
 """How much older its oldest row is."""
+_EVER = -(2**62)
 Columns = tuple[tuple[str, str], ...]
 """Names and types of output columns."""
 
@@ -54,14 +58,33 @@ def is_uniform(targets: Iterable[Target]) -> bool:
 class Router:
     """Templates over one source, ready to be matched with its rows in every step."""
 
-    def __init__(self, spark: SparkSession, targets: tuple[Target, ...], outputs: Columns) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        targets: tuple[Target, ...],
+        outputs: Columns,
+        usable: Mapping[str, int] | None = None,
+        first: int = 0,
+    ) -> None:
+        """`usable` says from which event time on a query may use rows, if not all; `first` is the first number."""
         self.targets = targets
         self.uniform = is_uniform(targets)
         self._spark = spark
         self._outputs = outputs
+        self._usable = usable or {}
+        self.first = first
         self._table: str | None = None
-        alone = len(targets) == 1 and len(targets[0].members) == 1
-        self._route = self._one if alone else self._many()
+        self._route = self._one if self.alone else self._many()
+
+    @property
+    def queries(self) -> list[str]:
+        """The queries in the order of their numbers."""
+        return [member.query for target in self.targets for member in target.members]
+
+    @property
+    def alone(self) -> bool:
+        """Whether there is just one query."""
+        return len(self.targets) == 1 and len(self.targets[0].members) == 1
 
     def routed(self, rows: str) -> str:
         """The results of all the queries: `_query`, `_ts` and the output columns, NULL where a query has none."""
@@ -85,17 +108,20 @@ class Router:
         shape = target.shape
         conditions = [_with_literals(condition, member.constants) for condition in shape.conditions]
         windows = _window_conditions(shape, [f"{window.size}L" if window else None for window in member.windows])
+        if member.query in self._usable:
+            windows.append(f"{_oldest(shape)} >= {changing(self._usable[member.query], NEWEST)}")
         own = {named.name: _with_literals(named.expr, member.constants) for named in shape.columns}
         shown = [f"{own.get(name, f'CAST(NULL AS {type_})')} AS {quoted(name)}" for name, type_ in self._outputs]
-        columns = [f"{literal(member.query)} AS {QUERY}", f"timestamp_micros({NEWEST}) AS {TIME}", *shown]
+        known = [f"{literal(member.query)} AS {QUERY}", f"{self.first} AS {NUMBER}"]
+        columns = [*known, f"timestamp_micros({NEWEST}) AS {TIME}", *shown]
         return f"SELECT {', '.join(columns)} FROM ({timed}) AS timed WHERE {all_of([*windows, *conditions])}"
 
     def _many(self) -> Callable[[str], str]:
         """A way to match rows with a table of the queries."""
-        queries = _Table(self.targets)
+        queries = _Table(self.targets, self._usable, self.first)
         envelope, condition = queries.envelope(), queries.condition()
         shown = [f"{queries.output(name, type_)} AS {quoted(name)}" for name, type_ in self._outputs]
-        columns = ", ".join([QUERY, f"timestamp_micros({NEWEST}) AS {TIME}", *shown])
+        columns = ", ".join([QUERY, NUMBER, f"timestamp_micros({NEWEST}) AS {TIME}", *shown])
 
         def many(timed: str) -> str:
             if self._table is None:
@@ -121,6 +147,11 @@ def _newest(shape: Shape) -> str:
     return times[0] if len(times) == 1 else f"GREATEST({', '.join(times)})"
 
 
+def _oldest(shape: Shape) -> str:
+    """The time of a combination's oldest row."""
+    return NEWEST if len(shape.streams) == 1 else f"{NEWEST} - {AGE}"
+
+
 def _window_conditions(shape: Shape, windows: list[str | None]) -> list[str]:
     """Every row is in its window at the time of the newest."""
     if len(shape.streams) == 1:
@@ -137,8 +168,10 @@ class _Table:
     A parameter's column is shared by all templates that have one of its type in its place.
     """
 
-    def __init__(self, targets: tuple[Target, ...]) -> None:
+    def __init__(self, targets: tuple[Target, ...], usable: Mapping[str, int], first: int) -> None:
         self.targets = targets
+        self.usable = usable
+        self.first = first
         self.slots: list[dict[ColumnRef, ColumnRef]] = []
         self.types: dict[str, str] = {}
         for target in targets:
@@ -170,6 +203,8 @@ class _Table:
                 for name, column_values in values.items():
                     column_values.append(known.get(name))
         columns = {QUERY: pa.array(names, pa.string()), TEMPLATE: pa.array(templates, pa.int32())}
+        columns[NUMBER] = pa.array(range(self.first, self.first + len(names)), pa.int32())
+        columns[FROM] = pa.array([self.usable.get(name, _EVER) for name in names], pa.int64())
         columns |= {name: pa.array(own, pa.int64()) for name, own in zip(windows, sizes, strict=True)}
         columns |= {name: pa.array(own, _arrow(self.types[name])) for name, own in values.items()}
         return spark.createDataFrame(pa.table(columns))
@@ -179,6 +214,7 @@ class _Table:
         bounds: list[str | None] = [quoted(f"{PARAMETERS}._w{0 if self.uniform else i}") for i in range(self._inputs())]
         shape = self.targets[0].shape
         windows = _window_conditions(shape, bounds) if self._windows() else []
+        windows.append(f"{_oldest(shape)} >= {quoted(FROM)}")
         texts = [
             all_of(flat_sql(condition, slots) for condition in target.shape.conditions)
             for target, slots in zip(self.targets, self.slots, strict=True)
@@ -191,11 +227,12 @@ class _Table:
         for target in self.targets:
             texts = []
             for condition in target.shape.conditions:
-                loosest = _loosest(condition, target.members)
+                loosest = _loosest(condition, target)
                 if loosest is not None:
                     texts.append(loosest)
             if self._windows() and self.uniform:
-                texts.append(f"{AGE} < {max(_size(member.windows[0]) or 0 for member in target.members)}L")
+                longest = max(_size(member.windows[0]) or 0 for member in target.members)
+                texts.append(f"{AGE} < {changing(longest, NEWEST)}")
             alternatives.append(all_of(texts))
         return " OR ".join(f"({text})" for text in dict.fromkeys(alternatives))
 
@@ -227,7 +264,7 @@ class _Table:
         return 1 if self.uniform else self._inputs()
 
 
-def _loosest(condition: Scalar, members: tuple[Member, ...]) -> str | None:
+def _loosest(condition: Scalar, target: Target) -> str | None:
     """The condition with the constant that accepts most; None if there is no such one."""
     numbers = [int(ref.name[1:]) for ref in condition.columns if ref.input == PARAMETERS]
     if not numbers:
@@ -235,18 +272,11 @@ def _loosest(condition: Scalar, members: tuple[Member, ...]) -> str | None:
     looser = direction(condition)
     if len(numbers) != 1 or not looser:
         return None
-    values = [member.constants[numbers[0] - 1] for member in members]
+    (number,) = numbers
+    values = [member.constants[number - 1] for member in target.members]
     best = min(values) if looser == "less" else max(values)  # type: ignore[type-var]
-    return flat_sql(condition).replace(quoted(f"{PARAMETERS}.c{numbers[0]}"), literal(best))
-
-
-def _sent(type_: str) -> str:
-    """The type under which constants get to Spark: times as text, because Python's would be in the local time zone."""
-    return "string" if type_.startswith("timestamp") else type_
-
-
-def _text_of_time(value: Constant) -> Constant:
-    return value.isoformat(sep=" ") if isinstance(value, datetime) else value
+    known = looked_up([f"CAST({literal(best)} AS {target.shape.parameters[number - 1]})"], 0, NEWEST)
+    return flat_sql(condition).replace(quoted(f"{PARAMETERS}.c{number}"), known)
 
 
 def _arrow(type_: str) -> Any:

@@ -11,7 +11,7 @@ from penstock.compiler.logical import Sink
 from penstock.compiler.physical import PhysicalPlan, Route
 from penstock.grammar.errors import PenstockError
 from penstock.runtime.columns import QUERY
-from penstock.runtime.route import Target
+from penstock.runtime.route import NUMBER, Target
 from penstock.runtime.storage import Storage
 
 _FILES = ("parquet", "json", "csv", "orc", "avro", "text")
@@ -32,7 +32,7 @@ class SinkWriter:
 
     def write(self, rows: DataFrame, step: int) -> None:
         """Write the results of a step."""
-        results = rows.drop(QUERY)
+        results = rows.drop(QUERY, NUMBER)
         try:
             if self.sink.format.lower() in _FILES and self.path is not None:
                 self._write_files(results, self.path, step)

@@ -69,7 +69,7 @@ def test_reach() -> None:
     chain = heat_chain(f"{JOIN} AND A.v > 5 WINDOW 3 sec", "SELECT A.s FROM Heat A WHERE A.s = 'it''s'")
     assert constant_reach(chain) is None
     text = reach_sql(chain)
-    assert text.startswith("GREATEST(CASE WHEN ") and "THEN 3000000L" in text and "THEN 0L" in text
+    assert text.startswith("GREATEST(CASE WHEN ") and "array(3000000L, " in text and "array(0L, " in text
     assert "'it\\'s'" in text
 
 
