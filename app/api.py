@@ -11,7 +11,7 @@ from typing import Any, overload
 
 from penstock.catalog import Catalog, load_catalog
 from penstock.compiler.compile import compile_program
-from penstock.compiler.estimate import Estimates
+from penstock.compiler.estimate import Estimates, Measured
 from penstock.compiler.explain import (
     cost_data,
     explain_changes,
@@ -24,10 +24,10 @@ from penstock.compiler.explain import (
 )
 from penstock.compiler.garbage import collection_paused
 from penstock.compiler.logical import Query
-from penstock.compiler.optimize import Optimized, optimize
+from penstock.compiler.optimize import Optimized, optimize, without
 from penstock.compiler.physical import PhysicalPlan
 from penstock.compiler.planner import plan_physical
-from penstock.compiler.program import Program, Script, read_program
+from penstock.compiler.program import Definition, Program, Script, read_program
 from penstock.compiler.rules import Context
 from penstock.compiler.settings import Settings
 from penstock.compiler.shared import SharedPlan
@@ -45,6 +45,11 @@ class Planned:
     catalog: Catalog
     settings: Settings
 
+    @property
+    def estimates(self) -> Estimates:
+        """What is known of the data."""
+        return Estimates(self.catalog)
+
     def _logical_plans(self) -> tuple[Query, ...]:
         raise TypeError("only the classes below have plans")
 
@@ -52,7 +57,7 @@ class Planned:
     def optimized(self) -> Optimized:
         """The shared plan, and what each rule did to get there."""
         with collection_paused():
-            return optimize(self._logical_plans(), Context(self.settings, Estimates(self.catalog)))
+            return optimize(self._logical_plans(), Context(self.settings, self.estimates))
 
     @property
     def shared(self) -> SharedPlan:
@@ -92,7 +97,7 @@ class Planned:
         if kind == "physical":
             return explain_physical(self.physical)
         if kind == "cost":
-            return explain_cost(self.shared, Estimates(self.catalog), self.settings.sharing)
+            return explain_cost(self.shared, self.estimates, self.settings.sharing)
         return "\n\n".join(map(explain_logical, self._logical_plans()))
 
     def _data(self, kind: str) -> list[dict[str, Any]]:
@@ -101,7 +106,7 @@ class Planned:
                 {"query": plan.name, "logical": explain_logical(plan).splitlines()} for plan in self._logical_plans()
             ]
         if kind == "cost":
-            return cost_data(self.shared, Estimates(self.catalog))
+            return cost_data(self.shared, self.estimates)
         return to_data(self.physical)
 
     def __str__(self) -> str:
@@ -128,6 +133,25 @@ class CompiledQueries(Planned, Mapping[str, CompiledQuery]):
     catalog: Catalog
     settings: Settings
     queries: dict[str, CompiledQuery] = field(default_factory=dict)
+    definitions: dict[str, Definition] = field(default_factory=dict, repr=False)
+    measured: Measured = field(default_factory=Measured, repr=False)
+
+    @property
+    def estimates(self) -> Estimates:
+        return Estimates(self.catalog, self.measured)
+
+    def changed(self, program: Program, measured: Measured | None = None) -> CompiledQueries:
+        """Another program, compiled: what both have in common is not compiled again."""
+        new = compiled(program, self, measured or self.measured)
+        if program.settings.sharing == self.settings.sharing and program.catalog == self.catalog:
+            kept = {name for name, plan in new.logical.items() if name in self and self[name].logical is plan}
+            context = Context(new.settings, new.estimates)
+            with collection_paused():
+                base = without(self.shared, [name for name in self if name not in kept], context)
+                added = [plan for name, plan in new.logical.items() if name not in kept]
+                optimized = optimize(added, context, base.plan) if added else base
+            new.__dict__["optimized"] = optimized  # in place of the one that would be made from scratch
+        return new
 
     @property
     def logical(self) -> dict[str, Query]:
@@ -201,9 +225,14 @@ def compile(
         return compiled(read_program(scripts, known, base))
 
 
-def compiled(program: Program) -> CompiledQueries:
-    """A program's queries, compiled."""
+def compiled(
+    program: Program, before: CompiledQueries | None = None, measured: Measured | None = None
+) -> CompiledQueries:
+    """A program's queries, compiled; those that were compiled before with the same catalog and settings are kept."""
+    known = {}
+    if before is not None and (before.catalog, before.settings) == (program.catalog, program.settings):
+        known = {name: (definition, before[name].logical) for name, definition in before.definitions.items()}
     with collection_paused():
-        plans = compile_program(program)
+        plans = compile_program(program, known)
     queries = {name: CompiledQuery(name, plan, program.catalog, program.settings) for name, plan in plans.items()}
-    return CompiledQueries(program.catalog, program.settings, queries)
+    return CompiledQueries(program.catalog, program.settings, queries, program.queries, measured or Measured())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from penstock.catalog import Stream
 from penstock.compiler.bind import DerivedStream, Entry, bind
@@ -11,22 +11,32 @@ from penstock.compiler.program import Definition, Program
 from penstock.grammar import ast
 from penstock.grammar.errors import PenstockError, did_you_mean, raise_all
 
+Known = Mapping[str, tuple[Definition, Query]]
+"""Queries that are bound already, by name."""
 
-def compile_program(program: Program) -> dict[str, Query]:
-    """The logical plan of every query, by name; all the errors of all the queries at once."""
-    return _Compiler(program).run()
+
+def compile_program(program: Program, known: Known | None = None) -> dict[str, Query]:
+    """The logical plan of every query, by name; all the errors of all the queries at once.
+
+    What is known is not bound again, unless its text has changed or it reads a query that has; it must have been
+    bound with the same catalog and settings.
+    """
+    return _Compiler(program, known or {}).run()
 
 
 class _Compiler:
     """Binds queries, those that others read first."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, known: Known) -> None:
         self.program = program
+        self.known = known
         self.definitions = {name.lower(): definition for name, definition in program.queries.items()}
         self.plans: dict[str, Query] = {}
         self.errors: list[PenstockError] = []
         self.circles: dict[tuple[str, str], list[str]] = {}
         self.current = ""
+        self.fresh: set[str] = set()
+        """Queries that are bound anew."""
 
     def run(self) -> dict[str, Query]:
         for definition in self._in_order():
@@ -55,7 +65,7 @@ class _Compiler:
 
     def _reads(self, key: str) -> list[str]:
         """The queries that a query reads."""
-        names = [item.name for item in self.definitions[key].body.find_all(ast.FromItem)]
+        names = self.definitions[key].reads
         return [n.lower() for n in names if n.lower() in self.definitions and self.program.catalog.find(n) is None]
 
     def _shadowing(self, definition: Definition) -> None:
@@ -73,6 +83,12 @@ class _Compiler:
 
     def _plan(self, definition: Definition) -> None:
         self.current = definition.name.lower()
+        before, plan = self.known.get(definition.name, (None, None))
+        unchanged = before == definition and not any(read in self.fresh for read in self._reads(self.current))
+        if plan is not None and unchanged:
+            self.plans[self.current] = plan
+            return
+        self.fresh.add(self.current)
         try:
             self.plans[self.current] = bind(
                 definition.name, definition.body, definition.source, self._entry, self.program.settings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from penstock.catalog import Catalog, Relation, Stream
@@ -21,26 +21,41 @@ _OTHER = 0.25
 
 
 @dataclass(frozen=True)
-class Estimates:
-    """Statistics of the catalog, with an assumption in place of what it leaves out.
+class Measured:
+    """What a run has measured: it wins over the catalog, and that over all rules of thumb."""
 
-    `selectivities` are measured fractions by stream and text of the condition, which win over all rules of thumb.
-    """
+    rates: Mapping[str, float] = field(default_factory=dict)
+    """Rows a second of event time, by stream."""
+    distinct: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    """Distinct values, by stream and column."""
+    selectivities: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    """The fraction of rows accepted, by stream and text of the condition."""
+    csys: float | None = None
+    """The overhead of a row in an operator, in comparisons."""
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Statistics that were measured, else those of the catalog, with an assumption in place of what is not known."""
 
     catalog: Catalog = field(default_factory=Catalog)
-    selectivities: dict[tuple[str, str], float] = field(default_factory=dict)
-    csys: float = 0.0
+    measured: Measured = field(default_factory=Measured)
+
+    @property
+    def csys(self) -> float:
+        """The overhead of a row in an operator, in comparisons."""
+        return self.measured.csys or 0.0
 
     def rate(self, stream: str) -> float:
         """Rows a second."""
         entry = self.catalog.find(stream)
         known = entry.statistics.rate if isinstance(entry, Stream) else None
-        return known or RATE
+        return self.measured.rates.get(stream) or known or RATE
 
     def knows_rate(self, stream: str) -> bool:
         """Whether the rate is known, not assumed."""
         entry = self.catalog.find(stream)
-        return isinstance(entry, Stream) and entry.statistics.rate is not None
+        return stream in self.measured.rates or (isinstance(entry, Stream) and entry.statistics.rate is not None)
 
     def distinct(self, name: str, expression: Scalar) -> float:
         """Distinct values of an expression over a stream or relation."""
@@ -48,6 +63,8 @@ class Estimates:
         if not isinstance(entry, Stream | Relation) or len(expression.columns) != 1:
             return DISTINCT
         (ref,) = expression.columns
+        if (name, ref.name) in self.measured.distinct:
+            return self.measured.distinct[name, ref.name]
         known = {column.lower(): count for column, count in entry.statistics.distinct}
         return float(known.get(ref.name.lower(), DISTINCT))
 
@@ -71,7 +88,7 @@ class Estimates:
         return fraction
 
     def _selectivity(self, stream: str, condition: Scalar) -> float:
-        known = self.selectivities.get((stream, condition.sql))
+        known = self.measured.selectivities.get((stream, condition.sql))
         if known is not None:
             return known
         op, left = comparison_of(condition)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from penstock.catalog import Catalog
 from penstock.compiler.definitions import define
@@ -11,6 +12,7 @@ from penstock.compiler.settings import Settings
 from penstock.grammar import ast
 from penstock.grammar.errors import PenstockError, raise_all
 from penstock.grammar.parser import parse_script
+from penstock.grammar.printer import to_sql
 from penstock.grammar.source import Source
 
 
@@ -30,6 +32,21 @@ class Definition:
     body: ast.QueryBody
     source: Source
 
+    @cached_property
+    def reads(self) -> tuple[str, ...]:
+        """The names it reads from, as they are written."""
+        return tuple(item.name for item in self.body.find_all(ast.FromItem))
+
+    @cached_property
+    def text(self) -> str:
+        """The query, written anew."""
+        return to_sql(self.body)
+
+    @property
+    def is_registered(self) -> bool:
+        """Whether it was given to a session, not found in a file."""
+        return self.source.name.startswith("<")
+
 
 @dataclass(frozen=True)
 class Program:
@@ -38,6 +55,14 @@ class Program:
     catalog: Catalog
     settings: Settings
     queries: dict[str, Definition]
+
+    def with_query(self, definition: Definition) -> Program:
+        """The program with one query more, or with another one in place of that of its name."""
+        return replace(self, queries={**self.queries, definition.name: definition})
+
+    def without_query(self, name: str) -> Program:
+        """The program with one query less."""
+        return replace(self, queries={key: value for key, value in self.queries.items() if key != name})
 
 
 def read_program(scripts: Iterable[Script], catalog: Catalog, settings: Settings) -> Program:

@@ -10,7 +10,7 @@ import pytest
 
 import penstock
 from penstock.catalog import load_catalog
-from penstock.compiler.estimate import Estimates
+from penstock.compiler.estimate import Estimates, Measured
 from penstock.compiler.optimize import optimize, without
 from penstock.compiler.rules import RULES, Context, Rule
 from penstock.compiler.rules.group_queries import group_queries
@@ -26,7 +26,7 @@ STRATEGIES = list(product(SHARING, OBJECTIVES))
 
 
 def _context(sharing: str, objective: str, csys: float = 0.0) -> Context:
-    return Context(Settings(sharing=sharing, objective=objective), Estimates(KNOWN, csys=csys))
+    return Context(Settings(sharing=sharing, objective=objective), Estimates(KNOWN, Measured(csys=csys)))
 
 
 def _bags(answers: dict[str, Answers]) -> dict[str, list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from penstock.catalog import Stream
 from penstock.compiler.rules.context import Context
 from penstock.compiler.scalar import PARAMETERS, ColumnRef, Constant, Scalar, renamed, replaced
 from penstock.compiler.shared import Chain, Shape, SharedPlan, Template, Wanted
@@ -31,12 +32,19 @@ def tag_reach(plan: SharedPlan, context: Context) -> SharedPlan:
         shape = template.shape
         for position, scan in shape.streams:
             place = (shape.scope, scan.stream, shape.units[position] == "rows" and shape.keeps_state)
-            selection, numbers = _selection(shape, position, scan.alias, scan.stream)
+            selection, numbers = selection_of(shape, position, scan.alias, scan.stream)
             reaches = found.setdefault(place, {}).setdefault(selection, {})
             windows.setdefault(place, set()).update(_collect(template, position, numbers, reaches))
-            columns.setdefault(place, {scan.timestamp}).update(_used(shape, scan.alias))
+            columns.setdefault(place, {scan.timestamp}).update(used_columns(shape, scan.alias))
             times[place] = scan.timestamp
             names[place] = tuple(name for name, _ in scan.columns)
+    for place in found:
+        retain = _retain(place, context)
+        if retain:
+            columns[place].update(names[place])
+            windows[place].add(retain)
+            everything = found[place].setdefault(((), ()), {})
+            everything[()] = max(retain, everything.get((), 0))
     chains = []
     for place in sorted(found):
         scope, stream, rows = place
@@ -47,7 +55,14 @@ def tag_reach(plan: SharedPlan, context: Context) -> SharedPlan:
     return replace(plan, chains=tuple(chains))
 
 
-def _selection(shape: Shape, position: int, alias: str, stream: str) -> tuple[Selection, list[int]]:
+def _retain(place: Place, context: Context) -> int:
+    """For how long all the rows of a stream are kept for queries to come; where nothing is shared there are none."""
+    scope, stream, rows = place
+    entry = context.estimates.catalog.find(stream)
+    return entry.retain if isinstance(entry, Stream) and not scope and not rows else 0
+
+
+def selection_of(shape: Shape, position: int, alias: str, stream: str) -> tuple[Selection, list[int]]:
     """The conditions on an input with parameters numbered from 1, their types, and the places they had before."""
     conditions = shape.selections[position]
     used = sorted({int(ref.name[1:]) for c in conditions for ref in c.columns if ref.input == PARAMETERS})
@@ -72,7 +87,7 @@ def _collect(
     return windows
 
 
-def _used(shape: Shape, alias: str) -> Iterable[str]:
+def used_columns(shape: Shape, alias: str) -> Iterable[str]:
     """The columns of an input that are needed after its rows have come in."""
     scalars = [*shape.conditions, *(named.expr for named in (*shape.groups, *shape.aggregates))]
     scalars += [part for key in getattr(shape.source, "keys", ()) for part in key.parts]
