@@ -1,4 +1,4 @@
-"""A session: queries over a catalog, run on Spark over one state folder."""
+"""A session: queries over a catalog, run on Spark over one state folder, changed while they run."""
 
 from __future__ import annotations
 
@@ -6,35 +6,41 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from penstock.api import CatalogLike, CompiledQueries, compiled
 from penstock.catalog import Catalog, load_catalog
-from penstock.compiler.program import Program, Script, read_program
+from penstock.compiler.program import Definition, Program, Script, read_program
 from penstock.compiler.settings import Settings
-from penstock.grammar import ast
 from penstock.grammar.errors import PenstockError, did_you_mean
-from penstock.grammar.parser import parse_statement
 from penstock.grammar.source import Source
-from penstock.project import FILE, find_project
+from penstock.project import FILE, Project, find_project
+from penstock.statements import carry_out, with_window
+from penstock.texts import compiled_texts, texts_of, with_registered
 
 if TYPE_CHECKING:
-    from penstock.runtime.engine import Engine, StepReport
+    from penstock.compiler.warm import Start
+    from penstock.runtime.engine import Engine, Migration, StepReport
+    from penstock.runtime.log import State
+    from penstock.runtime.plans import RunPlan
     from penstock.runtime.session import DataFrame, SparkSession
+    from penstock.runtime.storage import Storage
 
 
 class QueryHandle:
     """A query of a session."""
 
-    def __init__(self, session: Session, name: str) -> None:
+    def __init__(self, session: Session, name: str, columns: list[tuple[str, str]]) -> None:
         self._session = session
+        self._columns = columns
         self.name = name
 
     def results(self) -> DataFrame:
         """All the results so far, each once: `_ts` and the selected columns."""
-        return self._session.results(self.name)
+        return self._session.results(self.name, self._columns)
 
     @property
     def status(self) -> str:
@@ -43,12 +49,20 @@ class QueryHandle:
             return "dropped"
         return "running" if self._session.is_running else "waiting"
 
+    @property
+    def complete_from(self) -> str | None:
+        """The time from which on the results are complete, `the start`, or None if that is not known yet."""
+        rows = self._session.execute("SHOW QUERIES")
+        found: str | None = next((row["complete from"] for row in rows if row["query"] == self.name), None)
+        return found
+
 
 class Session:
     """Queries, a catalog, a state folder and a Spark session.
 
-    `project` is a `penstock.yml` or the folder it is in; or give a catalog and a state folder. Queries are registered
-    before a run; `run` works until the streams have ended (`once`), for a time, or until `stop`.
+    `project` is a `penstock.yml` or the folder it is in; or give a catalog and a state folder. Queries are registered,
+    altered and dropped at any time; those that were registered stand until they are dropped, also over the end of the
+    session. `run` works until the streams have ended (`once`), for a time, or until `stop`.
     """
 
     def __init__(
@@ -63,14 +77,15 @@ class Session:
         self._spark = spark
         self._spark_settings: tuple[tuple[str, str], ...] = ()
         self._root: Path | None = None
+        self.project: Project | None = None
         program = Program(Catalog(), Settings(), {})
         if project is not None:
             path = Path(project)
-            found = find_project(path.parent if path.name == FILE else path)
-            program = found.program()
-            self._root = found.root
-            self._spark_settings = found.spark
-            state = state or found.state
+            self.project = find_project(path.parent if path.name == FILE else path)
+            program = self.project.program()
+            self._root = self.project.root
+            self._spark_settings = self.project.spark
+            state = state or self.project.state
         if catalog is not None:
             program = Program(load_catalog(catalog), program.settings, program.queries)
         if state is None:
@@ -78,13 +93,34 @@ class Session:
                 "a session needs a state folder", hint='Give  state="folder"  or a project.', label="no-state"
             )
         self.state_folder = str(state)
-        self._program = Program(program.catalog, program.settings.with_all(settings or {}), program.queries)
+        self._program = replace(program, settings=program.settings.with_all(settings or {}))
         self._compiled: CompiledQueries | None = None
+        self._changing = threading.RLock()
         self._engine: Engine | None = None
         self._thread: threading.Thread | None = None
         self._failure: BaseException | None = None
         self._stop = threading.Event()
         self.on_step: Callable[[StepReport], None] | None = None
+        self.on_migration: Callable[[Migration], None] | None = None
+        self._restored: set[str] = set()
+        self._restore()
+
+    def _restore(self) -> None:
+        """Take over the queries that were registered before."""
+        texts = self._texts_in_force()
+        if texts is not None:
+            files = set(self._program.queries)
+            self._program = with_registered(self._program, texts)
+            self._restored = set(self._program.queries) - files
+
+    def _texts_in_force(self) -> dict[str, Any] | None:
+        """What the plan in force in the state folder was made from."""
+        from penstock.runtime.log import Log
+        from penstock.runtime.plans import Plans
+
+        storage = self._storage()
+        version = Log(storage).last().plan
+        return Plans(storage).read(version) if version else None
 
     # Queries
 
@@ -93,9 +129,64 @@ class Session:
         """The names of the queries."""
         return tuple(self._program.queries)
 
+    @property
+    def program(self) -> Program:
+        """The catalog, the settings and the queries."""
+        return self._program
+
     def register(self, name: str, text: str) -> QueryHandle:
-        """Add a query; wrong text raises `PenstockError` and changes nothing."""
-        self._refuse_while_running("added")
+        """Add a query, at once if a run goes on; wrong text raises `PenstockError` and changes nothing.
+
+        The same query again changes nothing.
+        """
+        with self._changing:
+            program, definition = self.with_definition(name, text)
+            taken = {known.lower(): known for known in self._program.queries}
+            before = taken.get(definition.name.lower())
+            if before is not None and before not in self._restored:
+                same = self.compiled.changed(program).logical[definition.name] == self.compiled.logical.get(before)
+                if not same:
+                    raise PenstockError(
+                        f"there is a query called '{before}' already",
+                        hint="Alter it, drop it first, or choose another name.",
+                        label="duplicate-query",
+                    )
+                return self.query(before)
+            self.change(program)
+            self._restored.discard(definition.name)
+            return self.query(definition.name)
+
+    def alter(self, name: str, text: str | None = None, *, window: str | None = None) -> QueryHandle:
+        """Put another query, or another window, in place of a query's own, at once if a run goes on."""
+        with self._changing:
+            known = self._known(name)
+            if (text is None) == (window is None):
+                raise PenstockError(
+                    "give either a text or a window", hint='Write  alter("hot", window="10 min").', label="bad-alter"
+                )
+            changed = text if text is not None else with_window(self._program.queries[known], window or "")
+            program, definition = self.with_definition(known, changed)
+            if definition.name != known:
+                raise PenstockError(
+                    f"the text is of a query called '{definition.name}', not '{known}'",
+                    hint="Give the SELECT alone, or register a new query.",
+                    label="other-name",
+                )
+            self.change(program)
+            return self.query(known)
+
+    def drop(self, name: str) -> None:
+        """Remove a query, at once if a run goes on; its results so far stay."""
+        with self._changing:
+            self.change(self._program.without_query(self._known(name)))
+
+    def query(self, name: str) -> QueryHandle:
+        """The handle of a query."""
+        known = self._known(name)
+        return QueryHandle(self, known, _columns(self.compiled, known))
+
+    def with_definition(self, name: str, text: str) -> tuple[Program, Definition]:
+        """The program with the query that a text defines, in place of the one of that name if there is one."""
         script = Script(name, Source(f"<{name}>", text))
         added = read_program([script], self._program.catalog, self._program.settings)
         if len(added.queries) != 1:
@@ -104,29 +195,29 @@ class Session:
                 hint="Register queries one by one.",
                 label="not-one-query",
             )
-        definition = next(iter(added.queries.values()))
-        taken = {known.lower(): known for known in self._program.queries}
-        if definition.name.lower() in taken:
-            raise PenstockError(
-                f"there is a query called '{taken[definition.name.lower()]}' already",
-                hint="Drop it first, or choose another name.",
-                label="duplicate-query",
-            )
-        program = Program(added.catalog, added.settings, {**self._program.queries, definition.name: definition})
-        result = compiled(program)
-        self._program, self._compiled = program, result
-        return QueryHandle(self, definition.name)
+        (definition,) = added.queries.values()
+        program = Program(added.catalog, added.settings, self._program.queries)
+        return program.with_query(definition), definition
 
-    def drop(self, name: str) -> None:
-        """Remove a query."""
-        self._refuse_while_running("dropped")
-        known = self._known(name)
-        rest = {key: value for key, value in self._program.queries.items() if key != known}
-        self._program, self._compiled = Program(self._program.catalog, self._program.settings, rest), None
+    def change(self, program: Program) -> Migration | None:
+        """Put another program in place of this one; if a run goes on, between two of its steps.
 
-    def query(self, name: str) -> QueryHandle:
-        """The handle of a query."""
-        return QueryHandle(self, self._known(name))
+        A mistake in it raises `PenstockError` and changes nothing.
+        """
+        from penstock.runtime.supported import refuse_unsupported
+
+        with self._changing:
+            changed = self.compiled.changed(program)
+            engine, migration = self._engine, None
+            if engine is not None:
+                refuse_unsupported(changed.physical)
+                plan = _run_plan(changed)
+                if plan.texts != engine.plan.texts:
+                    migration = engine.migrate(plan)
+            self._program, self._compiled = program, changed
+            if migration is not None and self.on_migration is not None:
+                self.on_migration(migration)
+            return migration
 
     def _known(self, name: str) -> str:
         for known in self._program.queries:
@@ -138,20 +229,13 @@ class Session:
             label="unknown-query",
         )
 
-    def _refuse_while_running(self, what: str) -> None:
-        if self.is_running:
-            raise PenstockError(
-                f"queries cannot be {what} while the session runs yet",
-                hint="Stop the session first.",
-                label="running",
-            )
-
     @property
     def compiled(self) -> CompiledQueries:
         """The queries, compiled together."""
-        if self._compiled is None:
-            self._compiled = compiled(self._program)
-        return self._compiled
+        with self._changing:
+            if self._compiled is None:
+                self._compiled = compiled(self._program)
+            return self._compiled
 
     # Running
 
@@ -184,7 +268,8 @@ class Session:
 
     def start(self) -> None:
         """Run in the background until `stop`."""
-        self._refuse_while_running("started")
+        if self.is_running:
+            raise PenstockError("the session runs already", hint="Stop it first.", label="running")
         self._stop.clear()
         self._failure = None
         ready = threading.Event()
@@ -224,9 +309,8 @@ class Session:
         from penstock.runtime.metrics import Metrics
         from penstock.runtime.supported import refuse_unsupported
 
-        plan = self.compiled.physical
-        refuse_unsupported(plan)
-        if not plan.operators:
+        refuse_unsupported(self.compiled.physical)
+        if once and not self.compiled.physical.operators:
             raise PenstockError(
                 "there is no query to run", hint="Put one into queries/name.cql, or register one.", label="no-query"
             )
@@ -243,10 +327,11 @@ class Session:
                 self.on_step(report)
 
         try:
-            engine = Engine(self.spark, plan, self._program.catalog, self.state_folder, root=self._root, on_step=note)
-            self._engine = engine
+            engine = Engine(self.spark, self.state_folder, root=self._root, on_step=note)
             try:
-                engine.open()
+                with self._changing:  # what changes from here on is a migration
+                    engine.open(_run_plan(self.compiled), lambda texts: _run_plan(compiled_texts(texts)))
+                    self._engine = engine
                 engine.start(once=once)
                 ready()
                 engine.run(until=over)
@@ -259,57 +344,56 @@ class Session:
 
     # Looking
 
-    def results(self, name: str) -> DataFrame:
-        """All committed results of a query, each once."""
+    def results(self, name: str, columns: list[tuple[str, str]] | None = None) -> DataFrame:
+        """All committed results of a query, each once; of one that was dropped, if its columns are given."""
         from penstock.runtime.log import Log
-        from penstock.runtime.results import Results, of_query, result_groups
+        from penstock.runtime.results import Results
         from penstock.runtime.storage import Storage
 
-        known = self._known(name)
-        plan = self.compiled[known].logical
+        if name in self._program.queries or columns is None:
+            name = self._known(name)
+            columns = _columns(self.compiled, name)
         storage = Storage(self.spark, self.state_folder)
-        state = Log(storage).last()
-        groups = result_groups(self.compiled.physical)
-        own = next((str(i) for i, (_, targets) in enumerate(groups) if any(t.has(known) for t in targets)), None)
-        rows = Results(self.spark, storage).read(folder for folder in state.results if folder.split("-")[-1] == own)
-        columns = [(ref.name, type_) for ref, type_ in plan.schema.items()]
-        if rows is None:
-            fields = ", ".join(f"`{column}` {type_}" for column, type_ in [("_ts", "timestamp"), *columns])
-            return self.spark.createDataFrame([], fields)
-        return of_query(rows, known, columns)
+        return Results(self.spark, storage).of_query(Log(storage).last(), name, columns)
 
     def execute(self, text: str) -> list[dict[str, Any]]:
-        """Carry out a SHOW statement; what it shows, as rows."""
-        statement = parse_statement(Source("<statement>", text))
-        if isinstance(statement, ast.Show):
-            return self._show(statement.what.upper())
-        raise PenstockError(
-            "only SHOW can be carried out by a session yet",
-            hint="Use  register,  drop  and  run.",
-            label="not-yet",
-        )
+        """Carry out a statement: SHOW, DESCRIBE, EXPLAIN, CREATE, ALTER, DROP or SET; what it shows, as rows."""
+        with self._changing:
+            return carry_out(self, Source("<statement>", text))
 
-    def _show(self, what: str) -> list[dict[str, Any]]:
-        from penstock.runtime import metrics
+    def state(self) -> tuple[State, dict[str, Start]]:
+        """What is true after the last step, and since when queries are complete."""
         from penstock.runtime.log import Log
+        from penstock.runtime.plans import Plans
+
+        engine = self._engine
+        if engine is not None:
+            return engine.state, engine.starts
+        storage = self._storage()
+        state = Log(storage).last()
+        return state, Plans(storage).read_starts(state.starts)
+
+    @property
+    def in_force(self) -> CompiledQueries:
+        """The queries of the plan that is in force in the state folder; none before the first run."""
+        texts = self._texts_in_force() if self._engine is None else self._engine.plan.texts
+        if texts is not None and texts == texts_of(self.compiled):
+            return self.compiled
+        empty = CompiledQueries(self._program.catalog, self._program.settings)
+        return empty if texts is None else compiled_texts(texts)
+
+    def starts_under(self, queries: CompiledQueries) -> dict[str, Start]:
+        """Since when queries would be complete if they were put in force now."""
+        from penstock.runtime.migrate import migrated, readings_of
+
+        state, starts = self.state()
+        return migrated(state, self.in_force.physical, _run_plan(queries), starts, readings_of(state))[1]
+
+    def _storage(self) -> Storage:
+        """The state folder; Spark is needed for it only if it is not on this machine."""
         from penstock.runtime.storage import Storage
 
-        if what == "SETTINGS":
-            return [{"setting": key, "value": value} for key, value in self._program.settings.shown().items()]
-        if what == "RELATIONS":
-            return [{"relation": relation.name} for relation in self._program.catalog.relations]
-        plan = self.compiled.physical
-        if what == "PLAN":
-            return [{"plan": line} for line in self.compiled.explain("physical").splitlines()]
-        engine = self._engine
-        state = engine.state if engine is not None else Log(Storage(self.spark, self.state_folder)).last()
-        tables = {
-            "STREAMS": metrics.stream_table,
-            "QUERIES": metrics.query_table,
-            "SLICES": metrics.slice_table,
-            "STATE": metrics.state_table,
-        }
-        return tables[what](plan, state)
+        return Storage(None if _local(self.state_folder) is not None else self.spark, self.state_folder)
 
     def __enter__(self) -> Session:
         return self
@@ -318,6 +402,16 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+
+def _run_plan(queries: CompiledQueries) -> RunPlan:
+    from penstock.runtime.plans import RunPlan
+
+    return RunPlan(queries.physical, queries.catalog, texts_of(queries))
+
+
+def _columns(queries: CompiledQueries, name: str) -> list[tuple[str, str]]:
+    return [(ref.name, type_) for ref, type_ in queries[name].logical.schema.items()]
 
 
 def _local(folder: str) -> Path | None:

@@ -12,7 +12,7 @@ from penstock.compiler.estimate import Estimates
 from penstock.compiler.explain.words import with_constants
 from penstock.compiler.logical import RelationScan, StreamScan, Window
 from penstock.compiler.shared import Member, SharedJoin, SharedPlan, Template, inputs_of
-from penstock.compiler.survival import match_fraction
+from penstock.compiler.survival import match_fraction, survival
 
 SECOND = 1_000_000
 MOST_WINDOWS = 100
@@ -26,6 +26,27 @@ class Prediction:
     strategy: str
     rows: float | None
     comparisons: float | None
+
+
+def predicted_rows(plan: SharedPlan, estimates: Estimates) -> float:
+    """The rows that all chains keep: of each age, those that some query still wants."""
+    total = 0.0
+    for chain in plan.chains:
+        for start, end in pairwise((0, *chain.windows)):
+            width = (end - start) if chain.rows else estimates.rate(chain.stream) * (end - start) / SECOND
+            total += width * survival(chain, end, estimates)
+    return total
+
+
+def predicted_work(plan: SharedPlan, estimates: Estimates, strategy: str) -> float | None:
+    """The comparisons a second of all joins; None if the model does not say."""
+    total = 0.0
+    for join in plan.joins:
+        chosen = next(p for p in predict(join, plan, estimates) if p.strategy == strategy)
+        if chosen.comparisons is None:
+            return None
+        total += chosen.comparisons
+    return total
 
 
 def predict(join: SharedJoin, plan: SharedPlan, estimates: Estimates) -> tuple[Prediction, ...]:

@@ -34,8 +34,8 @@ class Kept:
     """Rows whose reach ended before this time are gone."""
     columns: Mapping[str, int] = field(default_factory=dict)
     """Since when a column is kept, if not as long as the chain."""
-    retained: int | None = None
-    """Since when all rows are retained, if they are."""
+    retained: tuple[int, int] | None = None
+    """Since when all rows are retained and for how long, if they are."""
 
 
 @dataclass(frozen=True)
@@ -162,8 +162,8 @@ def _covers(plan: PhysicalPlan, chain: str, known: Mapping[str, Start], kept: Ke
         return []
     best: dict[tuple[object, ...], _Covered] = {}
     if kept.retained is not None:
-        everything = next(wanted.reach for wanted in keeper.chain.wanted if not wanted.conditions)
-        best[()] = _Covered(Selection((), ()), everything, kept.retained)
+        since, reach = kept.retained
+        best[()] = _Covered(Selection((), ()), reach, since)
     for route in _routes(plan):
         if route.shape.scope != keeper.chain.scope:
             continue

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
+from penstock.compiler.physical import KeepChain
 from penstock.runtime.chunks import Chunk
 from penstock.runtime.propagate import Merge
 from penstock.runtime.results import Results
@@ -44,8 +45,13 @@ class Background:
         """Remove chunks when nothing reads them any more."""
         self._dead += paths
 
-    def put_in_place(self, chains: Chains, results: list[str]) -> tuple[Chains, list[str]]:
-        """The chunks and results with those that have been merged, if what was merged is still there."""
+    def put_in_place(
+        self, chains: Chains, results: list[str], current: Mapping[str, KeepChain]
+    ) -> tuple[Chains, list[str]]:
+        """The chunks and results with those that have been merged, if what was merged is still there.
+
+        The plan may have changed since a merge began.
+        """
         self._replaced = []
         for chain in [chain for chain, future in self._merges.items() if future.done()]:
             merge, chunk = self._merges.pop(chain).result()
@@ -53,6 +59,8 @@ class Background:
             present = chains.get(chain, ())
             if paths <= {old.path for old in present}:
                 kept = [old for old in present if old.path not in paths]
+                if chunk is not None and current[chain].chain.wanted != merge.chain.wanted:
+                    chunk = chunk.under(current[chain].chain, grown=True)
                 chains = {**chains, chain: tuple([*kept, chunk] if chunk is not None else kept)}
                 self._dead += list(paths)
             elif chunk is not None:

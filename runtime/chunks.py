@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
 from pyspark.sql import DataFrame, SparkSession
 
+from penstock.compiler.shared import Chain
 from penstock.runtime.storage import Storage, glob_of
 
 
@@ -28,6 +29,8 @@ class Chunk:
     reach: int
     reaches: tuple[tuple[int, int], ...] = ()
     trimmed: int | None = None
+    stale: bool = False
+    """Whether the rows may reach less far than it says, because queries have left since they were counted."""
 
     def to_data(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -38,6 +41,12 @@ class Chunk:
         """From JSON."""
         reaches = tuple((int(age), int(count)) for age, count in data["reaches"])
         return Chunk(**{**data, "reaches": reaches})
+
+    def under(self, chain: Chain, *, grown: bool) -> Chunk:
+        """The chunk under another plan, which may want more of its rows than the one it was made for if `grown`."""
+        reach = chain.reach if grown else min(self.reach, chain.reach)
+        ages = tuple((age, count) for age, count in self.reaches if age < reach)
+        return replace(self, reach=reach, reaches=ages, stale=True)
 
     def is_dead(self, horizon: int) -> bool:
         """Whether no row can be part of a result any more when every row to come is at `horizon` or later."""
@@ -67,6 +76,8 @@ class Batch:
     low: int | None
     high: int | None
     chunks: tuple[tuple[str, Chunk], ...]
+    plan: int = 0
+    """The version of the plan that it was read for."""
 
     def to_data(self) -> dict[str, Any]:
         """As JSON has it."""

@@ -1,11 +1,13 @@
-"""The engine: makes steps out of batches, keeps the state, and goes on where an earlier run ended."""
+"""The engine: makes steps out of batches, keeps the state, changes its plan between two steps, and goes on where an
+earlier run ended."""
 
 from __future__ import annotations
 
-import hashlib
-import json
+import threading
 import time
+from collections import deque
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,17 +15,19 @@ from pyspark.sql import Observation, SparkSession
 from pyspark.sql import functions as F
 
 from penstock.catalog import Catalog
-from penstock.compiler.explain import to_data
+from penstock.compiler.diff import Stage, diff
 from penstock.compiler.physical import KeepChain, PhysicalPlan
+from penstock.compiler.warm import EVER, Start
 from penstock.grammar.errors import PenstockError
 from penstock.runtime.background import Background, MergeDone
 from penstock.runtime.chunks import chunk_folder
 from penstock.runtime.faults import reached
 from penstock.runtime.inbox import Inbox, Taken
 from penstock.runtime.log import Log, State, StreamState
+from penstock.runtime.migrate import migrated, readings_of, refuse_changed_columns, widened
 from penstock.runtime.pipeline import New, Pipeline
+from penstock.runtime.plans import Plans, RunPlan, Texts
 from penstock.runtime.propagate import Merge, due, merged
-from penstock.runtime.reach import reach_sql
 from penstock.runtime.results import Results
 from penstock.runtime.route import NUMBER
 from penstock.runtime.storage import Storage
@@ -31,6 +35,9 @@ from penstock.runtime.storage import Storage
 _ROWS_PER_TASK = 200_000
 _MOST_COUNTED = 64
 """Results are counted by query in the step itself for at most so many queries."""
+_SETTLED = 8
+"""After so many steps without a migration, what nobody wants any more is looked for in the chunks."""
+_NOTHING = RunPlan(PhysicalPlan(), Catalog(), {})
 
 
 @dataclass
@@ -44,14 +51,22 @@ class StepReport:
     by_query: dict[str, int]
 
 
+@dataclass(frozen=True)
+class Migration:
+    """A change of plan that is in force."""
+
+    version: int
+    step: int
+    stages: tuple[Stage, ...]
+    seconds: float
+
+
 class Engine:
-    """One physical plan over one state folder."""
+    """A plan in force over one state folder."""
 
     def __init__(
         self,
         spark: SparkSession,
-        plan: PhysicalPlan,
-        catalog: Catalog,
         folder: str,
         *,
         root: Path | None = None,
@@ -62,38 +77,53 @@ class Engine:
         self.storage = Storage(spark, folder)
         self.results = Results(spark, self.storage)
         self.log = Log(self.storage)
+        self.plans = Plans(self.storage)
         self.state = State()
+        self.starts: dict[str, Start] = {}
+        self.plan = _NOTHING
+        self._root = root
         self._on_step = on_step
         self._parallelism = spark.sparkContext.defaultParallelism
-        self._pipeline = Pipeline(spark, plan, catalog, self.storage, root)
+        self._pipeline = Pipeline(spark, PhysicalPlan(), Catalog(), self.storage, root)
+        self._migrated_at = 0
+        self._asked: deque[tuple[RunPlan, Future[Migration]]] = deque()
+        self._asking = threading.Lock()
+        self._over = False
         self._inbox = Inbox(spark, self.storage, root, step_rows)
         self._background = Background(self.storage, self.results)
 
     # Opening: go on where the last run ended
 
-    def open(self) -> None:
-        """Read the log, tidy up after an interrupted run, and redo the step it was in."""
+    def open(self, plan: RunPlan, remade: Callable[[Texts], RunPlan]) -> None:
+        """Read the log, tidy up after an interrupted run, redo the step it was in, and put a plan in force.
+
+        `remade` makes the plan that was in force from its texts, if it was another one.
+        """
         self.state = self.log.last()
-        self._check_plan()
+        self.starts = self.plans.read_starts(self.state.starts)
+        self.plans.clean(self.state.plan, self.state.starts)
         self.results.clean(self.state)
-        for name in self._pipeline.streams:
-            known = self.state.streams.get(name, StreamState())
-            self._inbox.add(self._pipeline.stream(name), self._pipeline.chains_of(name), known)
+        if self.state.plan:
+            texts = self.plans.read(self.state.plan)
+            self.plan = plan if texts == plan.texts else remade(texts)
+            self._pipeline = self._made_ready(self.plan)
+            for name in self._pipeline.streams:
+                self._add_stream(name)
         self._clean_chunks()
         begun = self.log.begun(self.state.step + 1)
         if begun is not None:
             self._step(self._inbox.again(begun))
+        if self.plan.texts != plan.texts:
+            self._migrate(plan)
 
-    def _check_plan(self) -> None:
-        if not self.state.plan:
-            self.state = replace(self.state, plan=self.fingerprint)
-            self.log.commit(self.state)  # before anything is read: what is read is made for these queries
-        if self.state.plan != self.fingerprint:
-            raise PenstockError(
-                f"the state in {self.storage.root} was made for other queries",
-                hint="Run the queries it was made for, or name another state folder in penstock.yml.",
-                label="other-plan",
-            )
+    def _made_ready(self, plan: RunPlan) -> Pipeline:
+        usable = {query: start.usable for query, start in self.starts.items() if start.usable != EVER}
+        groups = self.state.groups
+        return Pipeline(self.spark, plan.physical, plan.catalog, self.storage, self._root, groups, usable)
+
+    def _add_stream(self, name: str) -> None:
+        known = self.state.streams.get(name, StreamState())
+        self._inbox.add(self._pipeline.stream(name), self._pipeline.chains_of(name), known, self.state.plan)
 
     def _clean_chunks(self) -> None:
         """Remove chunks that neither the state nor a waiting batch knows, and notes of batches that are done."""
@@ -119,7 +149,9 @@ class Engine:
     def run(self, *, until: Callable[[], bool] = lambda: False) -> None:
         """Make steps until the streams have ended, or until told to stop."""
         while not until():
-            taken = self._inbox.next()
+            while self._asked:
+                self._answer(*self._asked.popleft())
+            taken = self._inbox.next(lambda: bool(self._asked))
             if taken is None:
                 self.settle()
                 return
@@ -133,9 +165,74 @@ class Engine:
 
     def stop(self) -> None:
         """Stop reading; what was read stays for the next run."""
+        with self._asking:
+            self._over = True
+        while self._asked:
+            _, answer = self._asked.popleft()
+            answer.set_exception(_Over())
         self._inbox.stop()
         self._background.stop()
         self._pipeline.close()
+
+    # Migrating: another plan between two steps
+
+    def migrate(self, plan: RunPlan) -> Migration | None:
+        """Put a plan in force after the step that is under way, asked from another thread; None if the run is over."""
+        answer: Future[Migration] = Future()
+        with self._asking:
+            if self._over:
+                return None
+            self._asked.append((plan, answer))
+        with self._inbox.news:
+            self._inbox.news.notify_all()
+        try:
+            return answer.result()
+        except _Over:
+            return None
+
+    def _answer(self, plan: RunPlan, answer: Future[Migration]) -> None:
+        try:
+            answer.set_result(self._migrate(plan))
+        except PenstockError as error:  # nothing has changed
+            answer.set_exception(error)
+        except BaseException as error:
+            answer.set_exception(error)
+            raise
+
+    def _migrate(self, plan: RunPlan) -> Migration:
+        """Put a plan in force: what is read, and the steps from now on, are made for it."""
+        began = time.perf_counter()
+        old, new = self.plan.physical, plan.physical
+        streams = {op.chain.stream for op in new.of_kind(KeepChain) if isinstance(op, KeepChain)}
+        coming = [name for name in sorted(streams) if name not in self._inbox.streams]
+        refuse_changed_columns(self.plan, plan)
+        for name in coming:
+            self._inbox.check(plan.catalog.stream(name))
+        left = self._inbox.remove([name for name in self._inbox.streams if name not in streams])
+        before = self._pipeline
+        with self._inbox.news:  # nothing begins to be read meanwhile
+            self._inbox.wait_until_read(widened(old, new))
+            known = replace(self.state, streams=_taken(self.state.streams, left))
+            readings = {**readings_of(known), **self._inbox.readings()}
+            state, starts = migrated(known, old, plan, self.starts, readings)
+            self.plans.write(state.plan, plan.texts)
+            state = replace(state, starts=self.plans.write_starts(state.step, starts))
+            reached("plan-written")
+            self.log.commit(state)
+            reached("plan-committed")
+            gone = _paths(self.state) - _paths(state)
+            self.state, self.starts, self.plan = state, starts, plan
+            self._pipeline = self._made_ready(plan)
+            self._inbox.use({name: self._pipeline.chains_of(name) for name in streams}, state.plan)
+        before.close()
+        self._inbox.forget(left)
+        for name in coming:
+            self._add_stream(name)
+        self._background.bury([*gone, *(c.path for own in left.values() for batch in own for _, c in batch.chunks)])
+        self._background.tidy()
+        self.plans.clean(state.plan, state.starts)
+        self._migrated_at = state.step
+        return Migration(state.plan, state.step, diff(old, new), time.perf_counter() - began)
 
     # A step
 
@@ -149,15 +246,23 @@ class Engine:
         for batches in taken.values():
             for batch in batches:
                 for chain, chunk in batch.chunks:
-                    new.setdefault(chain, []).append(chunk)
+                    keeper = self._pipeline.keepers.get(chain)
+                    if keeper is None:  # it was read for queries that have left
+                        self._background.bury([chunk.path])
+                    else:
+                        fits = batch.plan == self.state.plan
+                        new.setdefault(chain, []).append(chunk if fits else chunk.under(keeper.chain, grown=True))
         shown, counts = self._write_results(number, new)
         for outlet, sink in self._pipeline.sinks:
             found = self._pipeline.results(outlet, new, self.state)
             if found is not None:
                 sink.write(found, number)
         state = self._after(taken, new, number, shown, counts)
+        starts = self._starts_after(state)
+        if starts != self.starts:
+            state = replace(state, starts=self.plans.write_starts(number, starts))
         self.log.commit(state)
-        self.state = state
+        self.state, self.starts = state, starts
         reached("step-committed")
         self._inbox.forget(taken)
         self._background.tidy()
@@ -170,7 +275,7 @@ class Engine:
     def _write_results(self, number: int, new: New) -> tuple[list[str], dict[str, int]]:
         """Compute and show the results of a step; the folders, and the number of results by query and in all."""
         staged, counts = [], {"": 0}
-        for group, outlet in enumerate(self._pipeline.stored):
+        for group, outlet in self._pipeline.stored.items():
             rows = self._pipeline.results(outlet, new, self.state)
             if rows is None:
                 continue
@@ -199,30 +304,39 @@ class Engine:
 
     def _after(self, taken: Taken, new: New, number: int, shown: list[str], counts: dict[str, int]) -> State:
         """What is true when a step is done."""
-        streams = dict(self.state.streams)
-        for name, batches in taken.items():
-            known = streams.get(name, StreamState())
-            highs = [batch.high for batch in batches if batch.high is not None]
-            highs += [] if known.high is None else [known.high]
-            streams[name] = replace(
-                known,
-                batch=batches[-1].number,
-                high=max(highs, default=None),
-                rows=known.rows + sum(batch.rows for batch in batches),
-                late=known.late + sum(batch.late for batch in batches),
-                unreadable=known.unreadable + sum(batch.unreadable for batch in batches),
-            )
+        streams = _taken(self.state.streams, taken)
         self._let_idle_pass(streams, taken)
         chains = dict(self.state.chains)
-        for chain, keeper in self._pipeline.keepers.items():
+        trimmed = dict(self.state.trimmed)
+        for chain, horizon in self._pipeline.horizons(streams).items():
             chunks = [*chains.get(chain, ()), *new.get(chain, ())]
-            horizon = self._pipeline.horizon(keeper.chain, streams)
+            if horizon is not None:
+                trimmed[chain] = max(horizon, trimmed.get(chain, EVER))
             live = [c for c in chunks if c.reach > 0 and not (horizon is not None and c.is_dead(horizon))]
             self._background.bury([chunk.path for chunk in chunks if chunk not in live])
             chains[chain] = tuple(live)
-        chains, results = self._background.put_in_place(chains, [*self.state.results, *shown])
+        chains, results = self._background.put_in_place(chains, [*self.state.results, *shown], self._pipeline.keepers)
         totals = {name: self.state.counts.get(name, 0) + count for name, count in counts.items()}
-        return State(number, self.fingerprint, streams, chains, tuple(results), {**self.state.counts, **totals})
+        return replace(
+            self.state,
+            step=number,
+            streams=streams,
+            chains=chains,
+            trimmed=trimmed,
+            results=tuple(results),
+            counts={**self.state.counts, **totals},
+        )
+
+    def _starts_after(self, state: State) -> dict[str, Start]:
+        """The starts of the queries, some of which have waited for the batches of the step."""
+        found = self.starts
+        for query, start in self.starts.items():
+            for name in start.waits:
+                stream = state.streams.get(name, StreamState())
+                start = start.taken(name, stream.batch, stream.high)
+            if start is not self.starts[query]:
+                found = {**found, query: start}
+        return found
 
     def _let_idle_pass(self, streams: dict[str, StreamState], taken: Taken) -> None:
         """A stream without rows for longer than its idle timeout no longer holds the others back.
@@ -233,7 +347,7 @@ class Engine:
         marks = [
             known.high - self._pipeline.stream(name).lateness
             for name, known in streams.items()
-            if name not in idle and known.high is not None
+            if name in self._inbox.streams and name not in idle and known.high is not None
         ]
         if idle and marks:
             for name in idle:
@@ -246,7 +360,9 @@ class Engine:
         for chain, keeper in self._pipeline.keepers.items():
             if not self._background.is_merging(chain):
                 chunks = self.state.chains.get(chain, ())
-                merge = due(chain, keeper.chain, chunks, self._pipeline.horizon(keeper.chain, self.state.streams))
+                horizon = self._pipeline.horizon(keeper.chain, self.state.streams)
+                settled = self.state.step - self._migrated_at >= _SETTLED
+                merge = due(keeper.chain, chunks, horizon, settled=settled)
                 if merge is not None:
                     self._background.merge_chunks(chain, self._merger(merge, keeper))
         self._background.merge_results(self.results.due(self.state))
@@ -254,11 +370,31 @@ class Engine:
     def _merger(self, merge: Merge, keeper: KeepChain) -> Callable[[], MergeDone]:
         path = f"{chunk_folder(self.storage, keeper.chain.stream)}/{keeper.id}/m{self.state.step:010}"
         schema = self._pipeline.schema(keeper.chain)
-        return lambda: (merge, merged(self.spark, merge, keeper.chain, schema, path))
+        return lambda: (merge, merged(self.spark, merge, schema, path))
 
-    @property
-    def fingerprint(self) -> str:
-        """What the state was made for."""
-        tags = [reach_sql(keeper.chain) for keeper in self._pipeline.keepers.values()]
-        text = "\n".join([json.dumps(to_data(self._pipeline.plan)), *tags])
-        return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+class _Over(Exception):
+    """The run ended before a migration."""
+
+
+def _taken(streams: dict[str, StreamState], taken: Taken) -> dict[str, StreamState]:
+    """How far streams have been taken, with these batches."""
+    found = dict(streams)
+    for name, batches in taken.items():
+        known = found.get(name, StreamState())
+        if batches:
+            highs = [batch.high for batch in batches if batch.high is not None]
+            highs += [] if known.high is None else [known.high]
+            found[name] = replace(
+                known,
+                batch=batches[-1].number,
+                high=max(highs, default=None),
+                rows=known.rows + sum(batch.rows for batch in batches),
+                late=known.late + sum(batch.late for batch in batches),
+                unreadable=known.unreadable + sum(batch.unreadable for batch in batches),
+            )
+    return found
+
+
+def _paths(state: State) -> set[str]:
+    return {chunk.path for chunks in state.chains.values() for chunk in chunks}

@@ -11,6 +11,8 @@ POINTS = (
     "results-staged",
     "results-moved",
     "step-committed",
+    "plan-written",
+    "plan-committed",
     "chunks-merged",
     "results-merged",
     "results-swapped",

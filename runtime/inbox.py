@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
@@ -16,8 +16,9 @@ from penstock.catalog import Stream
 from penstock.compiler.physical import KeepChain
 from penstock.grammar.errors import PenstockError
 from penstock.runtime.chunks import Batch
-from penstock.runtime.ingest import Ingest
+from penstock.runtime.ingest import Ingest, forget
 from penstock.runtime.log import StreamState
+from penstock.runtime.migrate import Reading
 from penstock.runtime.sources import explained, explanation, read_stream
 from penstock.runtime.storage import Storage
 
@@ -40,6 +41,7 @@ class Inbox:
         self._pending: dict[str, deque[Batch]] = {}
         self._noted: dict[str, int] = {}
         self._taking: dict[str, int] = {}
+        self._leaving: set[str] = set()
         self._failures: dict[str, Exception] = {}
         self._readers: dict[str, StreamingQuery] = {}
         self._seen: dict[str, float] = {}
@@ -49,9 +51,14 @@ class Inbox:
 
     # Streams come and go
 
-    def add(self, stream: Stream, chains: tuple[KeepChain, ...], known: StreamState) -> None:
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """The streams in use."""
+        return tuple(self._ingests)
+
+    def add(self, stream: Stream, chains: tuple[KeepChain, ...], known: StreamState, plan: int) -> None:
         """Take in a stream from where it was left; reading begins with `start`, or now if that was long ago."""
-        ingest = Ingest(stream, chains, self._storage, known.high, known.floor)
+        ingest = Ingest(stream, chains, self._storage, known.high, known.floor, plan)
         waiting = ingest.noted(after=known.batch)
         for batch in waiting:
             if batch.high is not None:
@@ -62,6 +69,42 @@ class Inbox:
             self._noted[stream.name] = waiting[-1].number if waiting else known.batch
         if self._once is not None:
             self._readers[stream.name] = self._reader(stream.name, self._once)
+
+    def check(self, stream: Stream) -> None:
+        """Raise an error if a stream cannot be read."""
+        read_stream(self._spark, stream, self._root)
+
+    def use(self, chains: Mapping[str, tuple[KeepChain, ...]], plan: int) -> None:
+        """From now on read for these chains of every stream; what is being read is still for those of before."""
+        for name, own in chains.items():
+            if name in self._ingests:
+                self._ingests[name].chains, self._ingests[name].plan = own, plan
+
+    def remove(self, names: Iterable[str]) -> Taken:
+        """Stop reading streams; what was read of them and not taken."""
+        leaving = [name for name in names if name in self._ingests]
+        with self.news:
+            self._leaving |= set(leaving)
+            self.news.notify_all()
+        for name in leaving:
+            if name in self._readers:
+                self._readers.pop(name).stop()
+        with self.news:
+            self.news.wait_for(lambda: not any(name in self._taking for name in leaving))
+            self._leaving -= set(leaving)
+            for name in leaving:
+                del self._ingests[name], self._noted[name]
+                self._failures.pop(name, None)
+            return {name: list(self._pending.pop(name)) for name in leaving}
+
+    def readings(self) -> dict[str, Reading]:
+        """How far every stream has been read; `news` must be held, so that nothing is read meanwhile."""
+        return {name: Reading(ingest.high, self._taking.get(name)) for name, ingest in self._ingests.items()}
+
+    def wait_until_read(self, names: Iterable[str]) -> None:
+        """Wait until nothing of these streams is being read; `news` must be held."""
+        waited = set(names)
+        self.news.wait_for(lambda: not waited & set(self._taking))
 
     def start(self, *, once: bool) -> None:
         """Begin to read every stream: what is there now, or for as long as the run goes on."""
@@ -93,20 +136,23 @@ class Inbox:
             with self.news:
                 if number <= self._noted[name]:
                     return  # it is waiting, or in the step that is under way, or done
-                if self._stopping.is_set():
+                if self._stopping.is_set() or name in self._leaving:
                     raise _Stopped
                 self._taking[name] = number
             try:
                 batch = self._ingests[name].take(rows, number)
             except Exception as error:
-                self._failures[name] = error  # Spark would only pass on a traceback
+                with self.news:
+                    self._failures[name] = error  # Spark would only pass on a traceback
+                    del self._taking[name]
+                    self.news.notify_all()
                 raise
             with self.news:
                 self._pending[name].append(batch)
                 self._noted[name] = number
                 del self._taking[name]
                 self.news.notify_all()
-                while self._held_back(name) and not self._stopping.is_set():
+                while name not in self._leaving and self._held_back(name) and not self._stopping.is_set():
                     self.news.wait(1.0)
 
         return take
@@ -118,12 +164,17 @@ class Inbox:
 
     # Taking
 
-    def next(self) -> Taken | None:
-        """The batches of the next step, in the order of event time; None when there will be no more."""
+    def next(self, asked: Callable[[], bool]) -> Taken | None:
+        """The batches of the next step, in the order of event time; None when there will be no more.
+
+        No batch if there is nothing to take yet, or if something else is asked of the engine.
+        """
         with self.news:
             self._check_streams()
+            if asked():
+                return {}
             if not any(self._pending.values()):
-                if all(not reader.isActive for reader in self._readers.values()):
+                if self._once and all(not reader.isActive for reader in self._readers.values()):
                     self._check_streams()  # one may have failed since
                     return None if not any(self._pending.values()) else {}
                 self.news.wait(0.05)
@@ -145,7 +196,7 @@ class Inbox:
         """Remove the notes of batches that the log has taken over."""
         for name, batches in taken.items():
             for batch in batches:
-                self._ingests[name].forget(batch.number)
+                forget(self._storage, name, batch.number)
 
     def waiting(self) -> Iterable[Batch]:
         """The batches that wait to be taken."""

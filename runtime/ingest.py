@@ -17,13 +17,11 @@ from penstock.compiler.physical import KeepChain
 from penstock.runtime.chunks import Batch, Chunk, chunk_folder
 from penstock.runtime.columns import REACH, changing, quoted
 from penstock.runtime.faults import reached
-from penstock.runtime.reach import reach_sql
+from penstock.runtime.reach import counted_ages, reach_sql
 from penstock.runtime.sources import ORIGINAL, REASON, Conversion
 from penstock.runtime.storage import Storage
 
 _LATE = "_late"
-_STEPS = 8
-"""For so many ages a chunk knows how many of its rows reach further."""
 
 
 @dataclass
@@ -35,6 +33,8 @@ class Ingest:
     storage: Storage
     high: int | None = None
     floor: int | None = None
+    plan: int = 0
+    """The version of the plan whose chains they are."""
     _conversion: Conversion | None = None
     _batch: str = field(default_factory=lambda: f"penstock_batch_{uuid4().hex[:12]}")  # a table of rows as they came
 
@@ -57,7 +57,8 @@ class Ingest:
         ready = f"SELECT *, {self._late} AS {_LATE} FROM ({self._conversion.sql(self._batch)}) AS read"
         counts: dict[str, Any] = {}
         chunks = []
-        for keeper in self.chains:
+        plan, chains = self.plan, self.chains  # they may change meanwhile
+        for keeper in chains:
             found, own = self._write(rows.sparkSession, ready, keeper, number, seen=bool(counts))
             counts |= found
             chunks += [(keeper.id, chunk) for chunk in own]
@@ -73,6 +74,7 @@ class Ingest:
             counts["low"],
             counts["high"],
             tuple(chunks),
+            plan,
         )
         self.storage.write(f"{self.folder}/b{number:010}.json", json.dumps(batch.to_data()))
         reached("chunk-noted")
@@ -85,10 +87,6 @@ class Ingest:
         names = [name for name in self.storage.names(self.folder) if name.endswith(".json")]
         numbers = [name for name in names if int(name[1:-5]) > after]
         return [Batch.of(json.loads(self.storage.read(f"{self.folder}/{name}"))) for name in numbers]
-
-    def forget(self, number: int) -> None:
-        """Remove the note of a batch that the log has taken over."""
-        self.storage.delete(f"{self.folder}/b{number:010}.json")
 
     @property
     def _time(self) -> str:
@@ -116,7 +114,7 @@ class Ingest:
         kept = [*map(quoted, chain.columns)]
         measures = [] if seen else _of_batch(self._time, fine)
         if not chain.partitioned:
-            found, chunk = self._write_chunk(rows, path, kept, measures, _ages(chain.boundaries))
+            found, chunk = self._write_chunk(rows, path, kept, measures, counted_ages(chain.boundaries))
             return found, [] if chunk is None else [chunk]
         chunks = []
         counts: dict[str, Any] = {}
@@ -164,6 +162,11 @@ class Ingest:
         bad.write.mode("overwrite").json(folder)
 
 
+def forget(storage: Storage, stream: str, number: int) -> None:
+    """Remove the note of a batch that the log has taken over."""
+    storage.delete(f"{chunk_folder(storage, stream)}/b{number:010}.json")
+
+
 def _of_batch(time: str, fine: str) -> list[str]:
     """What is measured over all rows of a batch."""
     return [
@@ -182,11 +185,3 @@ def _measured(seen: Observation, rows: DataFrame, text: str) -> Row:
     except Py4JJavaError:
         ((found,),) = rows.selectExpr(text).collect()
     return found
-
-
-def _ages(boundaries: tuple[int, ...]) -> tuple[int, ...]:
-    """A few of the boundaries, spread evenly, for which rows are counted."""
-    inner = boundaries[:-1]
-    if len(inner) <= _STEPS:
-        return inner
-    return tuple(inner[round(i * (len(inner) - 1) / (_STEPS - 1))] for i in range(_STEPS))

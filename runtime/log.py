@@ -10,11 +10,14 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from penstock.grammar.errors import PenstockError
 from penstock.runtime.chunks import Chunk
 from penstock.runtime.storage import Storage
 
-FORMAT = 1
+FORMAT = 2
 _KEPT = 3
+Group = dict[str, tuple[str, str]]
+"""Names and types of columns, by name in small letters."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +37,20 @@ class State:
     """What is true after a step."""
 
     step: int = 0
-    plan: str = ""
+    plan: int = 0
+    """The version of the plan in force; 0 before there is one."""
+    starts: str = ""
+    """The file with the starts of the queries."""
     streams: dict[str, StreamState] = field(default_factory=dict)
     chains: dict[str, tuple[Chunk, ...]] = field(default_factory=dict)
+    columns: dict[str, dict[str, int]] = field(default_factory=dict)
+    """For each chain the columns that it has not always kept, and since when it does."""
+    trimmed: dict[str, int] = field(default_factory=dict)
+    """For each chain the time up to which rows past their reach are gone."""
+    retained: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """For each chain that retains all rows, since when and for how long."""
+    groups: tuple[Group, ...] = ()
+    """The columns of results that have been written together; a folder's name ends with the number of its group."""
     results: tuple[str, ...] = ()
     """The folders of results that count."""
     counts: dict[str, int] = field(default_factory=dict)
@@ -48,8 +62,13 @@ class State:
             "format": FORMAT,
             "step": self.step,
             "plan": self.plan,
+            "starts": self.starts,
             "streams": {name: vars(stream) for name, stream in self.streams.items()},
             "chains": {chain: [chunk.to_data() for chunk in chunks] for chain, chunks in self.chains.items()},
+            "columns": self.columns,
+            "trimmed": self.trimmed,
+            "retained": self.retained,
+            "groups": list(self.groups),
             "results": list(self.results),
             "counts": self.counts,
         }
@@ -57,11 +76,22 @@ class State:
     @staticmethod
     def of(data: dict[str, Any]) -> State:
         """From JSON."""
+        if data["format"] != FORMAT:
+            raise PenstockError(
+                f"the state was written in format {data['format']}, and this version of Penstock reads {FORMAT}",
+                hint="Go on with the version that wrote it, or name another state folder.",
+                label="other-format",
+            )
         return State(
             data["step"],
             data["plan"],
+            data["starts"],
             {name: StreamState(**stream) for name, stream in data["streams"].items()},
             {chain: tuple(map(Chunk.of, chunks)) for chain, chunks in data["chains"].items()},
+            data["columns"],
+            data["trimmed"],
+            {chain: (since, reach) for chain, (since, reach) in data["retained"].items()},
+            tuple({key: (name, type_) for key, (name, type_) in group.items()} for group in data["groups"]),
             tuple(data["results"]),
             data["counts"],
         )

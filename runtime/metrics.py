@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock.compiler.physical import KeepChain, PhysicalPlan
+from penstock.compiler.warm import EVER, Start
 from penstock.grammar.durations import format_duration
 from penstock.runtime.log import State
 
@@ -58,9 +60,24 @@ def stream_table(plan: PhysicalPlan, state: State) -> Table:
     return table
 
 
-def query_table(plan: PhysicalPlan, state: State) -> Table:
-    """Every query and the number of its results so far; None where they are not counted."""
-    return [{"query": name, "results": state.counts.get(name)} for name in plan.queries]
+def query_table(plan: PhysicalPlan, state: State, starts: Mapping[str, Start]) -> Table:
+    """Every query, the number of its results so far if they are counted, and since when it is complete."""
+    return [
+        {
+            "query": name,
+            "results": state.counts.get(name),
+            "complete from": complete_from(starts[name]) if name in starts else None,
+        }
+        for name in plan.queries
+    ]
+
+
+def complete_from(start: Start) -> str | None:
+    """The time from which on a query's answer is complete, for people; None if it is not known yet."""
+    time = start.complete
+    if time is None:
+        return None
+    return "the start" if time == EVER else moment(time, exact=True)
 
 
 def slice_table(plan: PhysicalPlan, state: State) -> Table:
@@ -103,9 +120,10 @@ def state_table(plan: PhysicalPlan, state: State) -> Table:
     return table
 
 
-def moment(micros: int) -> str:
+def moment(micros: int, *, exact: bool = False) -> str:
     """A time for people."""
-    return datetime.fromtimestamp(micros / 1e6, tz=UTC).isoformat(sep=" ", timespec="milliseconds")
+    time = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros)
+    return time.isoformat(sep=" ", timespec="microseconds" if exact else "milliseconds")
 
 
 def _keepers(plan: PhysicalPlan) -> list[KeepChain]:

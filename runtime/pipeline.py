@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -14,7 +14,7 @@ from penstock.compiler.shared import Chain
 from penstock.grammar.errors import PenstockError
 from penstock.runtime.chunks import Chunk
 from penstock.runtime.columns import quoted
-from penstock.runtime.log import State, StreamState
+from penstock.runtime.log import Group, State, StreamState
 from penstock.runtime.probe import Rows, Views, combinations
 from penstock.runtime.reach import power_of_two
 from penstock.runtime.results import result_groups
@@ -53,8 +53,10 @@ class Pipeline:
         catalog: Catalog,
         storage: Storage,
         root: Path | None,
+        groups: Iterable[Group] = (),
         usable: Mapping[str, int] | None = None,
     ) -> None:
+        """`groups` are those of earlier results; `usable` says from when on a query may use rows, if not ever."""
         self.plan = plan
         self.keepers = {op.id: op for op in plan.of_kind(KeepChain) if isinstance(op, KeepChain)}
         self.streams = sorted({keeper.chain.stream for keeper in self.keepers.values()})
@@ -63,8 +65,9 @@ class Pipeline:
         self._usable = usable or {}
         self._probes = [op for op in plan.of_kind(Probe) if isinstance(op, Probe)]
         self._views = Views(spark)
-        self.stored = [self._outlet(columns, targets) for columns, targets in result_groups(plan)]
-        """The outlets into the results store."""
+        stored, _ = result_groups(plan, groups)
+        self.stored = {g.number: self._outlet(tuple(g.columns.values()), g.targets) for g in stored}
+        """The outlets into the results store, by group."""
         self.sinks: list[tuple[Outlet, SinkWriter]] = [
             (self._outlet(tuple((named.name, named.expr.type) for named in target.shape.columns), [target]), sink)
             for target, sink in sinks_of(plan, storage, root)
@@ -72,7 +75,7 @@ class Pipeline:
 
     def close(self) -> None:
         """Remove the tables it has made."""
-        for outlet in (*self.stored, *(outlet for outlet, _ in self.sinks)):
+        for outlet in (*self.stored.values(), *(outlet for outlet, _ in self.sinks)):
             for _, router in outlet.routers:
                 router.close()
         self._views.close()
@@ -105,6 +108,7 @@ class Pipeline:
             if chain.stream in names and probe.join.scope == chain.scope:
                 names.remove(chain.stream)
                 partners |= set(names)
+        partners = partners or {chain.stream}  # nobody needs its rows; they are retained for queries to come
         marks = []
         for name in partners:
             known = streams.get(name, StreamState())
@@ -114,6 +118,10 @@ class Pipeline:
                 return None
             marks.append(max(own))
         return min(marks, default=None)
+
+    def horizons(self, streams: dict[str, StreamState]) -> dict[str, int | None]:
+        """The horizon of every chain."""
+        return {chain: self.horizon(keeper.chain, streams) for chain, keeper in self.keepers.items()}
 
     def begin_step(self) -> None:
         """Forget the chunks of the step before."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ from penstock.compiler.shared import Chain
 from penstock.runtime.chunks import Chunk, read_chunks
 from penstock.runtime.columns import REACH, changing
 from penstock.runtime.faults import reached
-from penstock.runtime.reach import reach_sql, time_sql
+from penstock.runtime.reach import counted_ages, reach_sql, time_sql
 
 _FAN_IN = 8
 """So many neighbours of about the same size become one."""
@@ -28,23 +29,31 @@ _WASTE = 0.08
 class Merge:
     """Chunks of a chain that are to become one, without the rows that are dead at the horizon."""
 
-    chain: str
+    chain: Chain
     chunks: tuple[Chunk, ...]
     horizon: int | None
 
 
-def due(chain_id: str, chain: Chain, chunks: tuple[Chunk, ...], horizon: int | None) -> Merge | None:
-    """What is best merged next in a chain, if anything is."""
+def due(chain: Chain, chunks: tuple[Chunk, ...], horizon: int | None, *, settled: bool = True) -> Merge | None:
+    """What is best merged next in a chain, if anything is.
+
+    When the plan has `settled`, chunks whose rows were counted for another plan are written anew, without the rows that
+    nobody wants any more.
+    """
     if chain.partitioned and len(parts := {chunk.reach for chunk in chunks}) > 1:
-        found = (due(chain_id, chain, tuple(c for c in chunks if c.reach == reach), horizon) for reach in sorted(parts))
+        found = (
+            due(chain, tuple(c for c in chunks if c.reach == reach), horizon, settled=settled)
+            for reach in sorted(parts)
+        )
         return next((merge for merge in found if merge is not None), None)
     ordered = sorted(chunks, key=lambda chunk: (chunk.low, chunk.high))
     wasteful = _wasteful(ordered, horizon)
     if wasteful is not None:
-        return Merge(chain_id, (wasteful,), horizon)
+        return Merge(chain, (wasteful,), horizon)
     longest = max(1, chain.reach // _SPANS)
     runs = (_run(ordered[start:], longest) for start in range(len(ordered)))
-    return next((Merge(chain_id, run, horizon) for run in runs if run), None)
+    stale = ((chunk,) for chunk in ordered if settled and chunk.stale)
+    return next((Merge(chain, run, horizon) for run in itertools.chain(runs, stale) if run), None)
 
 
 def _run(chunks: list[Chunk], longest: int) -> tuple[Chunk, ...]:
@@ -76,14 +85,15 @@ def _level(chunk: Chunk) -> int:
     return int(math.log(max(1, chunk.rows), _FAN_IN))
 
 
-def merged(spark: SparkSession, merge: Merge, chain: Chain, schema: str, path: str) -> Chunk | None:
+def merged(spark: SparkSession, merge: Merge, schema: str, path: str) -> Chunk | None:
     """Write the chunks as one; None if no row of them is left."""
+    chain = merge.chain
     rows = read_chunks(spark, schema, merge.chunks)
     time = time_sql(chain)
     rows = rows.selectExpr("*", f"{reach_sql(chain)} AS {REACH}").where(f"{REACH} > 0")
     if merge.horizon is not None:
         rows = rows.where(f"{time} + {REACH} > {changing(merge.horizon, time)}")
-    ages = sorted({age for chunk in merge.chunks for age, _ in chunk.reaches})
+    ages = counted_ages(chain.boundaries)
     counts = Observation()
     measures = ["count(1) AS rows", f"min({time}) AS low", f"max({time}) AS high", f"max({REACH}) AS reach"]
     measures += [f"count_if({REACH} > {age}L) AS beyond{age}" for age in ages]

@@ -12,6 +12,8 @@ from penstock.runtime.columns import all_of, flat_sql, literal, looked_up, quote
 
 _MOST_BRANCHES = 64
 """Selections with more constants than this, after those that do not matter are gone, keep every row."""
+_STEPS = 8
+"""For so many ages a chunk knows how many of its rows reach further."""
 
 
 def constant_reach(chain: Chain) -> int | None:
@@ -113,3 +115,11 @@ def _covers(wide: tuple[Constant, ...], narrow: tuple[Constant, ...], looser: li
         if not (less or more):
             return False
     return True
+
+
+def counted_ages(boundaries: tuple[int, ...]) -> tuple[int, ...]:
+    """A few of the boundaries, spread evenly, for which rows are counted."""
+    inner = boundaries[:-1]
+    if len(inner) <= _STEPS:
+        return inner
+    return tuple(inner[round(i * (len(inner) - 1) / (_STEPS - 1))] for i in range(_STEPS))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -10,33 +11,46 @@ from pyspark.sql import functions as F
 from penstock.compiler.physical import PhysicalPlan, Route
 from penstock.runtime.columns import QUERY, TIME, quoted
 from penstock.runtime.faults import reached
-from penstock.runtime.log import State
-from penstock.runtime.route import Columns, Target
+from penstock.runtime.log import Group, State
+from penstock.runtime.route import Target
 from penstock.runtime.storage import Storage, glob_of
 
 _MERGE = 16
 """So many folders of results become one."""
 
 
-def result_groups(plan: PhysicalPlan) -> list[tuple[Columns, list[Target]]]:
-    """Templates whose output columns go together in one file, with the columns of each such set.
+@dataclass
+class ResultGroup:
+    """Templates whose results go together into one file."""
 
-    Two templates that give different types under one name are kept apart.
+    number: int
+    columns: Group
+    """The columns that they have now."""
+    targets: list[Target]
+
+
+def result_groups(plan: PhysicalPlan, known: Iterable[Group] = ()) -> tuple[list[ResultGroup], tuple[Group, ...]]:
+    """The groups of a plan's templates, and the columns of all groups there have ever been.
+
+    Two templates that give different types under one name are kept apart, and a template goes where its columns went
+    before.
     """
-    groups: list[tuple[dict[str, tuple[str, str]], list[Target]]] = []
+    columns = [dict(group) for group in known]
+    found: dict[int, ResultGroup] = {}
     for route in plan.of_kind(Route):
         assert isinstance(route, Route)
         if route.shape.sink is not None:
             continue
         own = {named.name.lower(): (named.name, named.expr.type) for named in route.shape.columns}
-        for columns, targets in groups:
-            if all(columns.get(key, column) == column for key, column in own.items()):
-                columns.update(own)
-                targets.append(Target(route.shape, route.members))
-                break
-        else:
-            groups.append((dict(own), [Target(route.shape, route.members)]))
-    return [(tuple(columns.values()), targets) for columns, targets in groups]
+        fits = (number for number, group in enumerate(columns) if all(group.get(k, c) == c for k, c in own.items()))
+        number = next(fits, len(columns))
+        if number == len(columns):
+            columns.append({})
+        columns[number].update(own)
+        group = found.setdefault(number, ResultGroup(number, {}, []))
+        group.columns.update(own)
+        group.targets.append(Target(route.shape, route.members))
+    return list(found.values()), tuple(columns)
 
 
 class Results:
@@ -74,10 +88,17 @@ class Results:
                 self._storage.move(self._storage.path("staging", f"old-{name}"), f"{self.folder}/{name}")
         self._storage.delete(self._storage.path("staging"))
 
-    def read(self, names: Iterable[str]) -> DataFrame | None:
-        """The results in these folders; None if there are no such folders."""
-        wanted = list(names)
-        return self._read(wanted) if wanted else None
+    def of_query(self, state: State, query: str, columns: Iterable[tuple[str, str]]) -> DataFrame:
+        """One query's results: the time of each and its own columns, of these names and types."""
+        own = list(columns)
+        fields = ", ".join(f"{quoted(column)} {type_}" for column, type_ in [(TIME, "timestamp"), *own])
+        found = self._spark.createDataFrame([], fields)
+        for group in sorted({_group(name) for name in state.results}):
+            rows = self._read([name for name in state.results if _group(name) == group])
+            types = {name.lower(): (name, type_) for name, type_ in rows.dtypes}
+            shown = [_shown(types.get(name.lower()), name, type_) for name, type_ in own]
+            found = found.unionAll(rows.where(F.col(QUERY) == query).selectExpr(TIME, *shown))
+        return found
 
     def _read(self, names: list[str]) -> DataFrame:
         return self._spark.read.option("mergeSchema", "true").parquet(glob_of(self.folder, names))
@@ -120,8 +141,9 @@ def _group(name: str) -> int:
     return int(name.split("-")[-1])
 
 
-def of_query(rows: DataFrame, query: str, columns: Iterable[tuple[str, str]]) -> DataFrame:
-    """One query's results: the time of each and its own columns, of these names and types."""
-    there = set(rows.columns)
-    own = [F.col(quoted(name)) if name in there else F.lit(None).cast(type_).alias(name) for name, type_ in columns]
-    return rows.where(F.col(QUERY) == query).select(TIME, *own)
+def _shown(found: tuple[str, str] | None, name: str, type_: str) -> str:
+    """A column of results; NULL where it is not there, or was of a type that does not become this one."""
+    if found is None:
+        return f"CAST(NULL AS {type_}) AS {quoted(name)}"
+    there, was = found
+    return f"{quoted(there) if was == type_ else f'TRY_CAST({quoted(there)} AS {type_})'} AS {quoted(name)}"

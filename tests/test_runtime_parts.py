@@ -95,17 +95,17 @@ def test_due() -> None:
     """Neighbours of about one size are merged, within one reach of a partitioned chain, and wasteful chunks renewed."""
     chain = heat_chain(f"{JOIN} WINDOW 120 sec")
     alike = tuple(Chunk(f"c{i}", i * SECOND, (i + 1) * SECOND, 100, 120 * SECOND) for i in range(_FAN_IN))
-    merge = due("chain", chain, alike[::-1], None)
+    merge = due(chain, alike[::-1], None)
     assert merge is not None and merge.chunks == alike
-    assert due("chain", chain, alike[:-1], None) is None
-    assert due("chain", chain, (*alike[:-1], Chunk("big", 3, 4, 10_000, 120 * SECOND)), None) is None
+    assert due(chain, alike[:-1], None) is None
+    assert due(chain, (*alike[:-1], Chunk("big", 3, 4, 10_000, 120 * SECOND)), None) is None
     far = tuple(Chunk(f"c{i}", 20 * i * SECOND, 20 * i * SECOND, 100, 120 * SECOND) for i in range(_FAN_IN))
-    assert due("chain", chain, far, None) is None
+    assert due(chain, far, None) is None
     short = heat_chain(f"{JOIN} WINDOW 30 sec")
-    merge = due("chain", short, alike, None)
+    merge = due(short, alike, None)
     assert merge is not None and merge.chunks == alike[:4]  # more would span more than a seventh of the window
     old = Chunk("old", 0, 10 * SECOND, 100, 120 * SECOND)
-    merge = due("chain", chain, (old, *far[1:4]), 126 * SECOND)
+    merge = due(chain, (old, *far[1:4]), 126 * SECOND)
     assert merge is not None and merge.chunks == (old,) and merge.horizon == 126 * SECOND
 
 
@@ -114,9 +114,9 @@ def test_due_keeps_reaches_apart() -> None:
     chain = heat_chain(f"{JOIN} AND A.v > 5 WINDOW 120 sec", f"{JOIN} WINDOW 60 sec", sharing="push-down")
     assert chain.partitioned
     mixed = tuple(Chunk(f"c{i}", i, i + 1, 100, (60 + 60 * (i % 2)) * SECOND) for i in range(2 * _FAN_IN))
-    merge = due("chain", chain, mixed, None)
+    merge = due(chain, mixed, None)
     assert merge is not None and len({chunk.reach for chunk in merge.chunks}) == 1
-    assert due("chain", chain, mixed[:-2], None) is None
+    assert due(chain, mixed[:-2], None) is None
 
 
 def test_uniform() -> None:

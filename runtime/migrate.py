@@ -1,0 +1,147 @@
+"""What a migration makes of the state: chains with other boundaries and bounds, and the starts of new queries.
+
+No row is moved or read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from penstock.compiler.physical import KeepChain, PhysicalPlan
+from penstock.compiler.shared import Chain
+from penstock.compiler.warm import EVER, Kept, Start, starts
+from penstock.grammar.errors import PenstockError
+from penstock.runtime.chunks import Chunk
+from penstock.runtime.log import State
+from penstock.runtime.plans import RunPlan
+from penstock.runtime.results import result_groups
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How far a stream has been read under the plan in force until now."""
+
+    ahead: int | None = None
+    """The largest event time of all that was read, taken or not."""
+    batch: int | None = None
+    """The batch that is being read."""
+
+
+def readings_of(state: State) -> dict[str, Reading]:
+    """How far streams have been read, as far as they have been taken."""
+    return {name: Reading(stream.high) for name, stream in state.streams.items()}
+
+
+def widened(old: PhysicalPlan, new: PhysicalPlan) -> set[str]:
+    """The streams of which columns are to be kept that were not."""
+    return {
+        keeper.chain.stream
+        for keeper in _keepers(new).values()
+        if isinstance(before := old.by_id.get(keeper.id), KeepChain)
+        and set(keeper.chain.columns) - set(before.chain.columns)
+    }
+
+
+def refuse_changed_columns(old: RunPlan, new: RunPlan) -> None:
+    """Rows that are kept have the columns that the catalog gave their stream when they came."""
+    for keeper in _keepers(new.physical).values():
+        before = old.catalog.find(keeper.chain.stream)
+        if keeper.id not in old.physical.by_id or before is None:
+            continue
+        stream = new.catalog.stream(keeper.chain.stream)
+        for name in keeper.chain.columns:
+            was, is_ = before.column(name), stream.column(name)
+            if was is not None and is_ is not None and was.type != is_.type:
+                raise PenstockError(
+                    f"the column {name} of {stream.name} was a {was.type} and is a {is_.type} now",
+                    hint="Drop the queries that read it first, or name another state folder.",
+                    label="changed-column",
+                )
+
+
+def migrated(
+    state: State, old: PhysicalPlan, new: RunPlan, known: Mapping[str, Start], readings: Mapping[str, Reading]
+) -> tuple[State, dict[str, Start]]:
+    """The state under a new plan, as the next step, and the starts of its queries."""
+    before, after = _keepers(old), _keepers(new.physical)
+    columns = {id_: _columns(id_, keeper.chain, before, state, readings) for id_, keeper in after.items()}
+    kept = {id_: _kept(id_, keeper.chain, state, columns[id_], readings) for id_, keeper in after.items()}
+    retained = {}
+    for id_, keeper in after.items():
+        stream = new.catalog.stream(keeper.chain.stream)
+        if stream.retain and not keeper.chain.scope and not keeper.chain.rows:
+            retained[id_] = (_retained_since(kept[id_]), stream.retain)
+    _, groups = result_groups(new.physical, state.groups)
+    names = set(new.physical.queries)
+    changed = replace(
+        state,
+        step=state.step + 1,
+        plan=state.plan + 1,
+        chains={id_: _chunks(id_, keeper.chain, before, state) for id_, keeper in after.items()},
+        columns={id_: own for id_, own in columns.items() if own},
+        trimmed={id_: horizon for id_, horizon in state.trimmed.items() if id_ in after},
+        retained=retained,
+        groups=groups,
+        counts={name: count for name, count in state.counts.items() if not name or name in names},
+    )
+    return changed, starts(old, new.physical, known, kept)
+
+
+def _keepers(plan: PhysicalPlan) -> dict[str, KeepChain]:
+    return {operator.id: operator for operator in plan.operators if isinstance(operator, KeepChain)}
+
+
+def _columns(
+    id_: str, chain: Chain, before: Mapping[str, KeepChain], state: State, readings: Mapping[str, Reading]
+) -> dict[str, int]:
+    """The columns that the chain's rows have not always had."""
+    if id_ not in before:
+        return {}
+    known = state.columns.get(id_, {})
+    found = {name: known[name] for name in chain.columns if name in known}
+    ahead = readings.get(chain.stream, Reading()).ahead
+    if ahead is not None:
+        found |= {name: ahead + 1 for name in chain.columns if name not in before[id_].chain.columns}
+    return found
+
+
+def _kept(id_: str, chain: Chain, state: State, columns: Mapping[str, int], readings: Mapping[str, Reading]) -> Kept:
+    stream = state.streams.get(chain.stream)
+    reading = readings.get(chain.stream, Reading())
+    high = stream.high if stream is not None else None
+    return Kept(
+        EVER if high is None else high,
+        EVER if reading.ahead is None else reading.ahead,
+        reading.batch,
+        state.trimmed.get(id_, EVER),
+        columns,
+        state.retained.get(id_),
+    )
+
+
+def _retained_since(kept: Kept) -> int:
+    if kept.retained is None:
+        return EVER if kept.ahead == EVER else kept.ahead + 1
+    since, reach = kept.retained
+    return max(since, kept.trimmed - reach + 1 if kept.trimmed != EVER else EVER)
+
+
+def _chunks(id_: str, chain: Chain, before: Mapping[str, KeepChain], state: State) -> tuple[Chunk, ...]:
+    """The chunks of a chain; those that reach nowhere any more are gone at once."""
+    if id_ not in before:
+        return ()
+    chunks = state.chains.get(id_, ())
+    was = before[id_].chain
+    if was.wanted == chain.wanted:
+        return chunks
+    found = (chunk.under(chain, grown=_grows(was, chain)) for chunk in chunks)
+    horizon = state.trimmed.get(id_)
+    return tuple(chunk for chunk in found if chunk.reach and not (horizon is not None and chunk.is_dead(horizon)))
+
+
+def _grows(was: Chain, chain: Chain) -> bool:
+    """Whether rows may be wanted for longer than before."""
+    old = {(w.conditions, w.parameters, constants): reach for w in was.wanted for constants, reach in w.rows}
+    new = (((w.conditions, w.parameters, constants), reach) for w in chain.wanted for constants, reach in w.rows)
+    return any(old.get(selection, -1) < reach for selection, reach in new)

@@ -1,0 +1,66 @@
+"""Plan versions: what a plan was made from, so that it can be made again, and the starts of its queries."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.catalog import Catalog
+from penstock.compiler.physical import PhysicalPlan
+from penstock.compiler.warm import Start
+from penstock.runtime.storage import Storage
+
+Texts = dict[str, Any]
+"""The catalog, the settings and the queries, as JSON has them."""
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """A physical plan, the catalog it reads, and the texts that both were made from."""
+
+    physical: PhysicalPlan
+    catalog: Catalog
+    texts: Texts
+
+
+class Plans:
+    """The files of plan versions."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._folder = storage.path("plans")
+
+    def write(self, version: int, texts: Texts) -> None:
+        """Write a version before the log says that it is in force."""
+        self._storage.write(self._name(version), json.dumps(texts))
+
+    def read(self, version: int) -> Texts:
+        """What a version was made from."""
+        texts: Texts = json.loads(self._storage.read(self._name(version)))
+        return texts
+
+    def write_starts(self, step: int, starts: Mapping[str, Start]) -> str:
+        """Write the starts of the queries; the name that the log gives them."""
+        name = f"starts-{step:010}.json"
+        data = {query: start.to_data() for query, start in starts.items()}
+        self._storage.write(f"{self._folder}/{name}", json.dumps(data))
+        return name
+
+    def read_starts(self, name: str) -> dict[str, Start]:
+        """The starts of the queries."""
+        if not name:
+            return {}
+        data = json.loads(self._storage.read(f"{self._folder}/{name}"))
+        return {query: Start.of(start) for query, start in data.items()}
+
+    def clean(self, version: int, starts: str) -> None:
+        """Remove all files but those that the log names: versions of before, and one that never came into force."""
+        kept = {self._name(version).split("/")[-1], starts}
+        for name in self._storage.names(self._folder):
+            if name not in kept:
+                self._storage.delete(f"{self._folder}/{name}")
+
+    def _name(self, version: int) -> str:
+        return f"{self._folder}/{version:010}.json"
