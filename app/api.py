@@ -153,6 +153,12 @@ class CompiledQueries(Planned, Mapping[str, CompiledQuery]):
             new.__dict__["optimized"] = optimized  # in place of the one that would be made from scratch
         return new
 
+    def with_measured(self, measured: Measured) -> CompiledQueries:
+        """The same plan, with what has been measured since it was made."""
+        same = replace(self, measured=measured)
+        same.__dict__["optimized"] = self.optimized
+        return same
+
     @property
     def logical(self) -> dict[str, Query]:
         """The logical plan of each query."""

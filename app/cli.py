@@ -21,9 +21,11 @@ from penstock.compiler.settings import Settings
 from penstock.grammar.durations import parse_duration
 from penstock.grammar.errors import PenstockError, did_you_mean, render
 from penstock.grammar.source import Source
+from penstock.preview import preview
 from penstock.project import find_project, scripts
 from penstock.running import RESULT_FORMATS, run_session, show_results
 from penstock.session import Session
+from penstock.statements import program_after
 
 app = typer.Typer(
     name="penstock",
@@ -107,6 +109,24 @@ def explain(
 
 
 @app.command()
+def plan(
+    project: ProjectFolder = None,
+    statement: Annotated[
+        str | None, typer.Option("--sql", "-e", help="What this CREATE, ALTER, DROP or SET would do, instead.")
+    ] = None,
+) -> None:
+    """Show what the next run would change of the plan in force, before it does.
+
+    It says which queries come, change and go, by which stages, what state and work the cost model predicts before
+    and after, and from when on new queries are complete.
+
+    Examples:  penstock plan;  penstock plan -e "ALTER QUERY hot SET WINDOW 10 min"
+    """
+    with Session(project or Path()) as session:
+        typer.echo(preview(session, session.program if statement is None else program_after(session, statement)))
+
+
+@app.command()
 def run(
     project: Annotated[
         Path | None, typer.Argument(help="A project's folder; the one around here when not given.")
@@ -119,7 +139,8 @@ def run(
 ) -> None:
     """Run the queries of a project; the results go into its state folder, or where INSERT INTO says.
 
-    A run goes on where the last one ended. Ctrl-C stops it after the step that is under way.
+    A run goes on where the last one ended. While it runs, a file that appears in queries/, changes or goes away
+    registers, alters or drops its queries. Ctrl-C stops it after the step that is under way.
 
     Examples:  penstock run;  penstock run my-project --once;  penstock run --for 30s
     """

@@ -8,7 +8,8 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,9 +20,10 @@ from rich.table import Table
 
 from penstock.grammar.errors import PenstockError
 from penstock.session import Session
+from penstock.watch import Watcher
 
 if TYPE_CHECKING:
-    from penstock.runtime.engine import StepReport
+    from penstock.runtime.engine import Migration, StepReport
     from penstock.runtime.session import DataFrame
 
 RESULT_FORMATS = ("table", "csv", "json", "parquet")
@@ -34,6 +36,7 @@ def run_session(session: Session, *, once: bool, drain: bool, seconds: float | N
     console = Console(stderr=True)
     display = _Display(session, console, live=console.is_terminal and not plain, quiet=quiet)
     session.on_step = display.step
+    session.on_migration = display.migration
     interrupted = False
 
     def interrupt(*_: Any) -> None:
@@ -48,13 +51,18 @@ def run_session(session: Session, *, once: bool, drain: bool, seconds: float | N
     session.spark  # noqa: B018  it must be there first: Spark takes Ctrl-C for itself when it starts
     previous = signal.signal(signal.SIGINT, interrupt)
     try:
-        with display:
+        with display, _watching(session, display.say) if not (once or drain) else nullcontext():
             session.run(once=once, drain=drain, seconds=seconds)
     finally:
         signal.signal(signal.SIGINT, previous)
     display.summary()
     if interrupted:
         raise KeyboardInterrupt
+
+
+def _watching(session: Session, say: Callable[[str], None]) -> AbstractContextManager[None]:
+    """Take over changes of the project's files while it runs."""
+    return nullcontext() if session.project is None else Watcher(session, session.project, say)
 
 
 class _Display:
@@ -81,7 +89,7 @@ class _Display:
 
     def say(self, text: str) -> None:
         if not self._quiet:
-            self._console.print(text, highlight=False)
+            self._console.print(text, highlight=False, soft_wrap=True)
 
     def step(self, report: StepReport) -> None:
         """Take note of a step."""
@@ -94,6 +102,12 @@ class _Display:
         else:
             taken = " ".join(f"{name} +{rows:,}" for name, rows in sorted(report.rows.items()))
             self.say(f"step {report.step}: {report.seconds:.2f} s, {taken}, results +{report.results:,}")
+
+    def migration(self, migration: Migration) -> None:
+        """Say what has changed."""
+        self.say(f"plan {migration.version} after step {migration.step}, made in {migration.seconds:.2f} s")
+        for stage in migration.stages:
+            self.say(f"  {stage}")
 
     def summary(self) -> None:
         """What the run did."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.api import CatalogLike, CompiledQueries, compiled
 from penstock.catalog import Catalog, load_catalog
+from penstock.compiler.adapt import is_worth
 from penstock.compiler.program import Definition, Program, Script, read_program
 from penstock.compiler.settings import Settings
 from penstock.grammar.errors import PenstockError, did_you_mean
@@ -22,12 +23,16 @@ from penstock.statements import carry_out, with_window
 from penstock.texts import compiled_texts, texts_of, with_registered
 
 if TYPE_CHECKING:
+    from penstock.compiler.estimate import Measured
     from penstock.compiler.warm import Start
     from penstock.runtime.engine import Engine, Migration, StepReport
     from penstock.runtime.log import State
     from penstock.runtime.plans import RunPlan
     from penstock.runtime.session import DataFrame, SparkSession
     from penstock.runtime.storage import Storage
+
+_LEARNED = 16
+"""After so many steps what has been measured is taken over; a plan is in force for at least as many."""
 
 
 class QueryHandle:
@@ -144,8 +149,9 @@ class Session:
             taken = {known.lower(): known for known in self._program.queries}
             before = taken.get(definition.name.lower())
             if before is not None and before not in self._restored:
-                same = self.compiled.changed(program).logical[definition.name] == self.compiled.logical.get(before)
-                if not same:
+                same_name = replace(definition, name=before)
+                again = self.compiled.changed(replace(program, queries={before: same_name}))
+                if _meaning(again, before) != _meaning(self.compiled, before):
                     raise PenstockError(
                         f"there is a query called '{before}' already",
                         hint="Alter it, drop it first, or choose another name.",
@@ -199,6 +205,11 @@ class Session:
         program = Program(added.catalog, added.settings, self._program.queries)
         return program.with_query(definition), definition
 
+    def change_by(self, make: Callable[[], Program]) -> Migration | None:
+        """Change the program into another one that is made from it."""
+        with self._changing:
+            return self.change(make())
+
     def change(self, program: Program) -> Migration | None:
         """Put another program in place of this one; if a run goes on, between two of its steps.
 
@@ -214,6 +225,8 @@ class Session:
                 plan = _run_plan(changed)
                 if plan.texts != engine.plan.texts:
                     migration = engine.migrate(plan)
+                else:
+                    changed = self.compiled  # the plan in force, whatever has been measured since
             self._program, self._compiled = program, changed
             if migration is not None and self.on_migration is not None:
                 self.on_migration(migration)
@@ -232,10 +245,10 @@ class Session:
     @property
     def compiled(self) -> CompiledQueries:
         """The queries, compiled together."""
-        with self._changing:
-            if self._compiled is None:
-                self._compiled = compiled(self._program)
-            return self._compiled
+        if self._compiled is None:  # no lock once they are: a step may ask while a change waits for its end
+            with self._changing:
+                self._compiled = self._compiled or compiled(self._program, measured=self._measured_before())
+        return self._compiled
 
     # Running
 
@@ -325,6 +338,8 @@ class Session:
                 metrics.add(report, self._engine.state)
             if self.on_step is not None:
                 self.on_step(report)
+            if self._engine is not None and report.step % _LEARNED == 0:
+                self._learn(self._engine, adapt=self._program.settings.objective == "auto")
 
         try:
             engine = Engine(self.spark, self.state_folder, root=self._root, on_step=note)
@@ -335,12 +350,42 @@ class Session:
                 engine.start(once=once)
                 ready()
                 engine.run(until=over)
+                self._learn(engine, adapt=False)
             finally:
                 engine.stop()
         finally:
             self._engine = None
             if lock is not None:
                 lock.release()
+
+    # Learning
+
+    def _measured_before(self) -> Measured:
+        """What the runs before have measured."""
+        from penstock.runtime.statistics import read_measured
+
+        return read_measured(self._storage())
+
+    def _learn(self, engine: Engine, *, adapt: bool) -> None:
+        """Between two steps, in the run's own thread: take over what has been measured.
+
+        To `adapt`, a plan is made with it, and put in force if that is worth it and the last one has been for a while.
+        """
+        if not self._changing.acquire(blocking=False):
+            return  # a change waits for the step to end
+        try:
+            known, measured = self.compiled, engine.statistics.measured()
+            self._compiled = known.with_measured(measured)
+            if not adapt or engine.steps_since_migration < _LEARNED:
+                return
+            better = known.changed(self._program, measured)
+            if is_worth(known.shared, better.shared, better.estimates):
+                migration = engine.adopt(_run_plan(better))
+                self._compiled = better
+                if self.on_migration is not None:
+                    self.on_migration(migration)
+        finally:
+            self._changing.release()
 
     # Looking
 
@@ -358,8 +403,7 @@ class Session:
 
     def execute(self, text: str) -> list[dict[str, Any]]:
         """Carry out a statement: SHOW, DESCRIBE, EXPLAIN, CREATE, ALTER, DROP or SET; what it shows, as rows."""
-        with self._changing:
-            return carry_out(self, Source("<statement>", text))
+        return carry_out(self, Source("<statement>", text))
 
     def state(self) -> tuple[State, dict[str, Start]]:
         """What is true after the last step, and since when queries are complete."""
@@ -387,7 +431,7 @@ class Session:
         from penstock.runtime.migrate import migrated, readings_of
 
         state, starts = self.state()
-        return migrated(state, self.in_force.physical, _run_plan(queries), starts, readings_of(state))[1]
+        return migrated(state, _run_plan(self.in_force), _run_plan(queries), starts, readings_of(state))[1]
 
     def _storage(self) -> Storage:
         """The state folder; Spark is needed for it only if it is not on this machine."""
@@ -408,6 +452,12 @@ def _run_plan(queries: CompiledQueries) -> RunPlan:
     from penstock.runtime.plans import RunPlan
 
     return RunPlan(queries.physical, queries.catalog, texts_of(queries))
+
+
+def _meaning(queries: CompiledQueries, name: str) -> tuple[object, object]:
+    """What two queries have in common that are the same, however they are written."""
+    template = queries.shared.members[name]
+    return template.shape, next(member for member in template.members if member.query == name)
 
 
 def _columns(queries: CompiledQueries, name: str) -> list[tuple[str, str]]:

@@ -37,10 +37,25 @@ def carry_out(session: Session, source: Source) -> Rows:
                 hint="Write  CREATE QUERY name AS SELECT …",
                 label="unnamed-query",
             )
-    migration = session.change(changed(session, statement, source))
+    migration = session.change_by(lambda: changed(session, statement, source))
     if migration is None:
         return []
     return [{"stage": stage.kind, "operator": stage.operator, "what": stage.what} for stage in migration.stages]
+
+
+def program_after(session: Session, text: str) -> Program:
+    """The session's program after a statement given as text."""
+    source = Source("<statement>", text)
+    statement = parse_statement(source)
+    if isinstance(statement, ast.Show | ast.Describe | ast.Explain | ast.Select | ast.InsertInto):
+        raise PenstockError(
+            "this statement changes nothing",
+            span=statement.span,
+            source=source,
+            hint="Give a CREATE, ALTER, DROP or SET.",
+            label="no-change",
+        )
+    return changed(session, statement, source)
 
 
 def changed(session: Session, statement: ast.Statement, source: Source) -> Program:

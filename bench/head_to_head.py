@@ -40,6 +40,7 @@ def penstock(job: dict[str, Any]) -> dict[str, Any]:
     """Run queries through Penstock."""
     import penstock as p
     from penstock.runtime.engine import Engine, StepReport
+    from penstock.runtime.plans import RunPlan
     from penstock.runtime.session import spark_session
 
     streams = {
@@ -64,11 +65,10 @@ def penstock(job: dict[str, Any]) -> dict[str, Any]:
         rows = {chain: sum(chunk.rows for chunk in chunks) for chain, chunks in engine.state.chains.items()}
         reports.append((report, rows, sum(map(len, engine.state.chains.values()))))
 
-    engine = Engine(
-        spark, compiled.physical, compiled.catalog, f"{job['state']}/penstock", step_rows=job["step_rows"], on_step=note
-    )
+    engine = Engine(spark, f"{job['state']}/penstock", step_rows=job["step_rows"], on_step=note)
+    plan = RunPlan(compiled.physical, compiled.catalog, {"queries": texts})
     began = time.perf_counter()
-    engine.open()
+    engine.open(plan, lambda _: plan)
     engine.start(once=True)
     engine.run()
     seconds = time.perf_counter() - began

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from penstock.compiler.physical import AggregateWindows, Ingest, KeepChain, Operator, PhysicalPlan, Probe, Route
+from penstock.compiler.physical import AggregateWindows, Ingest, KeepChain, Operator, PhysicalPlan, Probe, Route, Write
 from penstock.compiler.shared import Chain
 from penstock.grammar.durations import format_duration
 
@@ -77,20 +77,22 @@ def _slices(operator: str, before: Chain, after: Chain) -> Iterator[Stage]:
 
     if before.partitioned != after.partitioned:
         yield Stage(
-            "re-tag", operator, f"rows of each reach are {'kept apart' if after.partitioned else 'kept together'}"
+            "re-tag",
+            operator,
+            f"rows of {after.stream} are {'kept apart by reach' if after.partitioned else 'kept together'}",
         )
     if new[-1] > old[-1]:
-        yield Stage("extend", operator, f"the chain now ends at {text(new[-1])}, not {text(old[-1])}")
+        yield Stage("extend", operator, f"rows of {after.stream} are kept for {text(new[-1])}, not {text(old[-1])}")
     for boundary in sorted(set(new) - set(old)):
         if boundary < new[-1]:
-            yield Stage("split", operator, f"a slice now ends at {text(boundary)}")
+            yield Stage("split", operator, f"a slice of {after.stream} now ends at {text(boundary)}")
     if before.wanted != after.wanted:
-        yield Stage("re-tag", operator, "new rows are tagged with their reach by other selections or windows")
+        yield Stage("re-tag", operator, f"rows of {after.stream} are wanted by other selections or for other times")
     for boundary in sorted(set(old) - set(new)):
         if boundary < old[-1]:
-            yield Stage("merge", operator, f"the slices on both sides of {text(boundary)} become one")
+            yield Stage("merge", operator, f"the slices of {after.stream} on both sides of {text(boundary)} become one")
     if new[-1] < old[-1]:
-        yield Stage("shorten", operator, f"the chain now ends at {text(new[-1])}, not {text(old[-1])}")
+        yield Stage("shorten", operator, f"rows of {after.stream} are kept for {text(new[-1])}, not {text(old[-1])}")
 
 
 def _members(before: Route, after: Route) -> Iterator[Stage]:
@@ -123,5 +125,8 @@ def _summary(operator: Operator) -> str:
         case Probe():
             return f"join {operator.join.name}"
         case Route():
-            return f"route to {len(operator.members)} queries"
+            count = len(operator.members)
+            return f"route to {f'{count} queries' if count != 1 else operator.members[0].query}"
+        case Write():
+            return f"write to {operator.target}"
     return operator.kind

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from penstock.catalog import Catalog, Relation, Stream
 from penstock.compiler.logical import Join, RelationScan
-from penstock.compiler.scalar import Scalar, comparison_of
+from penstock.compiler.scalar import PARAMETERS, Scalar, comparison_of
 from penstock.compiler.shared import inputs_of
 
 RATE = 1000.0
@@ -29,7 +30,7 @@ class Measured:
     distinct: Mapping[tuple[str, str], float] = field(default_factory=dict)
     """Distinct values, by stream and column."""
     selectivities: Mapping[tuple[str, str], float] = field(default_factory=dict)
-    """The fraction of rows accepted, by stream and text of the condition."""
+    """The fraction of rows accepted, by stream and `selection_text` of the conditions."""
     csys: float | None = None
     """The overhead of a row in an operator, in comparisons."""
 
@@ -81,17 +82,29 @@ class Estimates:
         return float(known) if known is not None else ROWS
 
     def selectivity(self, stream: str, conditions: Iterable[Scalar]) -> float:
-        """The fraction of a stream's rows that meet all the conditions, taken as independent."""
+        """The fraction of a stream's rows that meet all the conditions: as measured, or as though independent."""
+        all_of = tuple(conditions)
+        known = self.measured.selectivities.get((stream, selection_text(all_of)))
+        if known is not None:
+            return known
         fraction = 1.0
-        for condition in conditions:
+        for condition in all_of:
             fraction *= self._selectivity(stream, condition)
         return fraction
 
     def _selectivity(self, stream: str, condition: Scalar) -> float:
-        known = self.measured.selectivities.get((stream, condition.sql))
+        known = self.measured.selectivities.get((stream, selection_text([condition])))
         if known is not None:
             return known
         op, left = comparison_of(condition)
         if op == "=" and left is not None:
             return 1 / self.distinct(stream, left)
         return _PART.get(op or "", _OTHER) or _OTHER
+
+
+def selection_text(conditions: Iterable[Scalar]) -> str:
+    """Conditions as one text, whatever their order and the numbers of their parameters."""
+    return " AND ".join(sorted(_NUMBER.sub(f"{PARAMETERS}.c", condition.sql) for condition in conditions))
+
+
+_NUMBER = re.compile(rf"\b{PARAMETERS}\.c\d+\b")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.compiler.estimate import Estimates
-from penstock.compiler.scalar import comparison_of
+from penstock.compiler.scalar import Scalar, comparison_of
 from penstock.compiler.shared import Chain, SharedJoin, Wanted
 
 _RANGES = ("<", "<=", ">", ">=")
@@ -28,8 +28,12 @@ def _accepted(wanted: Wanted, count: int, stream: str, estimates: Estimates) -> 
     if not wanted.conditions:
         return 1.0
     one = estimates.selectivity(stream, wanted.conditions)
-    nested = all(comparison_of(condition)[0] in _RANGES for condition in wanted.conditions)
-    return one if nested else 1.0 - (1.0 - one) ** count
+    return one if all(map(is_range, wanted.conditions)) else 1.0 - (1.0 - one) ** count
+
+
+def is_range(condition: Scalar) -> bool:
+    """Whether a condition is a range that is open on one side."""
+    return comparison_of(condition)[0] in _RANGES
 
 
 def match_fraction(join: SharedJoin, estimates: Estimates) -> float:

@@ -51,10 +51,14 @@ class Start:
     """Rows before this time lack columns, so that they must not be used."""
     waits: Mapping[str, int] = field(default_factory=dict)
     """Batches that must be taken before it is known since when the rows of their streams are there."""
+    earlier: int | None = None
+    """Since when it was complete before it was handed over from other operators."""
 
     @property
     def complete(self) -> int | None:
         """The time from which on the answer is complete; None if that is not known yet, `EVER` if it always was."""
+        if self.earlier is not None:
+            return self.earlier
         if self.waits:
             return None
         if all(since == EVER for since in self.since) and self.after == EVER:

@@ -65,6 +65,15 @@ class Chunk:
 
 
 @dataclass(frozen=True)
+class Accepted:
+    """How many rows of a batch a selection accepted, for at least one of so many sets of constants."""
+
+    text: str
+    sets: int
+    rows: int
+
+
+@dataclass(frozen=True)
 class Batch:
     """What one batch of a stream brought: counts, times, and a chunk for each chain that wants some of it."""
 
@@ -78,6 +87,7 @@ class Batch:
     chunks: tuple[tuple[str, Chunk], ...]
     plan: int = 0
     """The version of the plan that it was read for."""
+    accepted: tuple[Accepted, ...] = ()
 
     def to_data(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -87,7 +97,8 @@ class Batch:
     def of(data: dict[str, Any]) -> Batch:
         """From JSON."""
         chunks = tuple((chain, Chunk.of(chunk)) for chain, chunk in data["chunks"])
-        return Batch(**{**data, "chunks": chunks})
+        accepted = tuple(Accepted(**own) for own in data.get("accepted", ()))
+        return Batch(**{**data, "chunks": chunks, "accepted": accepted})
 
 
 def chunk_folder(storage: Storage, stream: str) -> str:

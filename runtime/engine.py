@@ -24,12 +24,21 @@ from penstock.runtime.chunks import chunk_folder
 from penstock.runtime.faults import reached
 from penstock.runtime.inbox import Inbox, Taken
 from penstock.runtime.log import Log, State, StreamState
-from penstock.runtime.migrate import migrated, readings_of, refuse_changed_columns, widened
+from penstock.runtime.migrate import (
+    handover_to,
+    migrated,
+    readings_of,
+    refuse_changed_columns,
+    spans_of,
+    widened,
+    with_cuts,
+)
 from penstock.runtime.pipeline import New, Pipeline
-from penstock.runtime.plans import Plans, RunPlan, Texts
+from penstock.runtime.plans import Plans, RunPlan, Texts, remake
 from penstock.runtime.propagate import Merge, due, merged
 from penstock.runtime.results import Results
 from penstock.runtime.route import NUMBER
+from penstock.runtime.statistics import Statistics
 from penstock.runtime.storage import Storage
 
 _ROWS_PER_TASK = 200_000
@@ -37,6 +46,8 @@ _MOST_COUNTED = 64
 """Results are counted by query in the step itself for at most so many queries."""
 _SETTLED = 8
 """After so many steps without a migration, what nobody wants any more is looked for in the chunks."""
+_NOTED = 32
+"""After so many steps what has been measured is written down."""
 _NOTHING = RunPlan(PhysicalPlan(), Catalog(), {})
 
 
@@ -81,6 +92,7 @@ class Engine:
         self.state = State()
         self.starts: dict[str, Start] = {}
         self.plan = _NOTHING
+        self.statistics = Statistics()
         self._root = root
         self._on_step = on_step
         self._parallelism = spark.sparkContext.defaultParallelism
@@ -100,12 +112,13 @@ class Engine:
         `remade` makes the plan that was in force from its texts, if it was another one.
         """
         self.state = self.log.last()
+        self.statistics.read(self.storage)
         self.starts = self.plans.read_starts(self.state.starts)
         self.plans.clean(self.state.plan, self.state.starts)
         self.results.clean(self.state)
         if self.state.plan:
             texts = self.plans.read(self.state.plan)
-            self.plan = plan if texts == plan.texts else remade(texts)
+            self.plan = remake(texts, plan, remade)
             self._pipeline = self._made_ready(self.plan)
             for name in self._pipeline.streams:
                 self._add_stream(name)
@@ -119,7 +132,8 @@ class Engine:
     def _made_ready(self, plan: RunPlan) -> Pipeline:
         usable = {query: start.usable for query, start in self.starts.items() if start.usable != EVER}
         groups = self.state.groups
-        return Pipeline(self.spark, plan.physical, plan.catalog, self.storage, self._root, groups, usable)
+        spans = spans_of(plan)
+        return Pipeline(self.spark, plan.running, plan.catalog, self.storage, self._root, groups, usable, spans)
 
     def _add_stream(self, name: str) -> None:
         known = self.state.streams.get(name, StreamState())
@@ -151,6 +165,8 @@ class Engine:
         while not until():
             while self._asked:
                 self._answer(*self._asked.popleft())
+            if self._is_handed_over():
+                self._migrate(replace(self.plan, handover=None), finish=True)
             taken = self._inbox.next(lambda: bool(self._asked))
             if taken is None:
                 self.settle()
@@ -173,6 +189,8 @@ class Engine:
         self._inbox.stop()
         self._background.stop()
         self._pipeline.close()
+        if self.state.step:
+            self.statistics.write(self.storage)
 
     # Migrating: another plan between two steps
 
@@ -190,6 +208,15 @@ class Engine:
         except _Over:
             return None
 
+    def adopt(self, plan: RunPlan) -> Migration:
+        """Put a plan in force now, asked from the engine's own thread between two steps."""
+        return self._migrate(plan)
+
+    @property
+    def steps_since_migration(self) -> int:
+        """How many steps the plan has been in force for."""
+        return self.state.step - self._migrated_at
+
     def _answer(self, plan: RunPlan, answer: Future[Migration]) -> None:
         try:
             answer.set_result(self._migrate(plan))
@@ -199,24 +226,29 @@ class Engine:
             answer.set_exception(error)
             raise
 
-    def _migrate(self, plan: RunPlan) -> Migration:
-        """Put a plan in force: what is read, and the steps from now on, are made for it."""
+    def _migrate(self, plan: RunPlan, *, finish: bool = False) -> Migration:
+        """Put a plan in force: what is read, and the steps from now on, are made for it.
+
+        To `finish`, what went on of plans of before ends.
+        """
         began = time.perf_counter()
-        old, new = self.plan.physical, plan.physical
-        streams = {op.chain.stream for op in new.of_kind(KeepChain) if isinstance(op, KeepChain)}
+        old = self.plan
+        plan = replace(plan, before=None) if finish else handover_to(old, plan)
+        streams = {op.chain.stream for op in plan.running.of_kind(KeepChain) if isinstance(op, KeepChain)}
         coming = [name for name in sorted(streams) if name not in self._inbox.streams]
-        refuse_changed_columns(self.plan, plan)
+        refuse_changed_columns(old, plan)
         for name in coming:
             self._inbox.check(plan.catalog.stream(name))
         left = self._inbox.remove([name for name in self._inbox.streams if name not in streams])
         before = self._pipeline
         with self._inbox.news:  # nothing begins to be read meanwhile
-            self._inbox.wait_until_read(widened(old, new))
+            self._inbox.wait_until_read(widened(old.running, plan.running) if plan.before == old.before else streams)
             known = replace(self.state, streams=_taken(self.state.streams, left))
             readings = {**readings_of(known), **self._inbox.readings()}
             state, starts = migrated(known, old, plan, self.starts, readings)
-            self.plans.write(state.plan, plan.texts)
-            state = replace(state, starts=self.plans.write_starts(state.step, starts))
+            plan, starts = with_cuts(plan, starts, self.starts)
+            self.plans.write(state.plan, plan.noted)
+            state = replace(state, starts=self.plans.write_starts(state.plan, state.step, starts))
             reached("plan-written")
             self.log.commit(state)
             reached("plan-committed")
@@ -232,7 +264,17 @@ class Engine:
         self._background.tidy()
         self.plans.clean(state.plan, state.starts)
         self._migrated_at = state.step
-        return Migration(state.plan, state.step, diff(old, new), time.perf_counter() - began)
+        return Migration(state.plan, state.step, diff(old.running, plan.running), time.perf_counter() - began)
+
+    def _is_handed_over(self) -> bool:
+        """Whether there is nothing left to do for what goes on of plans of before."""
+        handover = self.plan.handover
+        if handover is None:
+            return False
+        streams = {name: self.state.streams.get(name, StreamState()) for name in self._pipeline.streams}
+        marks = self._pipeline.watermarks(streams)
+        starts = ((self.starts[query], cut) for query, cut in handover.cuts.items())
+        return all(marks.get(name, EVER) >= cut for start, cut in starts for name in start.streams)
 
     # A step
 
@@ -260,17 +302,21 @@ class Engine:
         state = self._after(taken, new, number, shown, counts)
         starts = self._starts_after(state)
         if starts != self.starts:
-            state = replace(state, starts=self.plans.write_starts(number, starts))
+            state = replace(state, starts=self.plans.write_starts(state.plan, number, starts))
         self.log.commit(state)
         self.state, self.starts = state, starts
         reached("step-committed")
         self._inbox.forget(taken)
         self._background.tidy()
         self._start_merges()
+        seconds = time.perf_counter() - began
+        self.statistics.add(taken, seconds)
+        if number % _NOTED == 0:
+            self.statistics.write(self.storage)
         if self._on_step is not None and taken:
             rows = {name: sum(batch.rows for batch in batches) for name, batches in taken.items()}
             total = counts.pop("", 0)
-            self._on_step(StepReport(number, time.perf_counter() - began, rows, total, counts))
+            self._on_step(StepReport(number, seconds, rows, total, counts))
 
     def _write_results(self, number: int, new: New) -> tuple[list[str], dict[str, int]]:
         """Compute and show the results of a step; the folders, and the number of results by query and in all."""
@@ -286,7 +332,8 @@ class Engine:
             self.results.stage(observed.coalesce(self._tasks(new)), number, group)
             total, *by_number = seen.get["counts"]
             counts[""] += total
-            counts |= {query: by_number[place] for query, place in outlet.queries.items() if slots}
+            for query, place in outlet.queries if slots else ():
+                counts[query] = counts.get(query, 0) + by_number[place]
             if total:
                 staged.append(group)
         reached("results-staged")
@@ -361,7 +408,7 @@ class Engine:
             if not self._background.is_merging(chain):
                 chunks = self.state.chains.get(chain, ())
                 horizon = self._pipeline.horizon(keeper.chain, self.state.streams)
-                settled = self.state.step - self._migrated_at >= _SETTLED
+                settled = self.steps_since_migration >= _SETTLED
                 merge = due(keeper.chain, chunks, horizon, settled=settled)
                 if merge is not None:
                     self._background.merge_chunks(chain, self._merger(merge, keeper))
@@ -370,7 +417,17 @@ class Engine:
     def _merger(self, merge: Merge, keeper: KeepChain) -> Callable[[], MergeDone]:
         path = f"{chunk_folder(self.storage, keeper.chain.stream)}/{keeper.id}/m{self.state.step:010}"
         schema = self._pipeline.schema(keeper.chain)
-        return lambda: (merge, merged(self.spark, merge, schema, path))
+        stream, step = keeper.chain.stream, self.state.step
+        rows = sum(chunk.rows for chunk in merge.chunks)
+        counted = self.statistics.to_count(stream, self._pipeline.key_columns(keeper.chain), rows, step)
+
+        def work() -> MergeDone:
+            chunk, distinct = merged(self.spark, merge, schema, path, counted)
+            if chunk is not None:
+                self.statistics.add_distinct(stream, distinct, chunk.rows, step)
+            return merge, chunk
+
+        return work
 
 
 class _Over(Exception):

@@ -117,8 +117,8 @@ class Inbox:
         self._stopping.set()
         with self.news:
             self.news.notify_all()
-        for reader in self._readers.values():
-            reader.stop()
+        while self._readers:  # a reader holds on to this, and Spark to the reader: let go of it
+            self._readers.popitem()[1].stop()
 
     # Reading
 

@@ -14,10 +14,10 @@ from pyspark.sql import functions as F
 
 from penstock.catalog import Stream
 from penstock.compiler.physical import KeepChain
-from penstock.runtime.chunks import Batch, Chunk, chunk_folder
+from penstock.runtime.chunks import Accepted, Batch, Chunk, chunk_folder
 from penstock.runtime.columns import REACH, changing, quoted
 from penstock.runtime.faults import reached
-from penstock.runtime.reach import counted_ages, reach_sql
+from penstock.runtime.reach import Acceptance, acceptances, counted_ages, reach_sql
 from penstock.runtime.sources import ORIGINAL, REASON, Conversion
 from penstock.runtime.storage import Storage
 
@@ -57,11 +57,14 @@ class Ingest:
         ready = f"SELECT *, {self._late} AS {_LATE} FROM ({self._conversion.sql(self._batch)}) AS read"
         counts: dict[str, Any] = {}
         chunks = []
+        accepted: list[Accepted] = []
         plan, chains = self.plan, self.chains  # they may change meanwhile
         for keeper in chains:
-            found, own = self._write(rows.sparkSession, ready, keeper, number, seen=bool(counts))
+            selections = acceptances(keeper.chain)
+            found, own = self._write(rows.sparkSession, ready, keeper, number, selections, seen=bool(counts))
             counts |= found
             chunks += [(keeper.id, chunk) for chunk in own]
+            accepted += [Accepted(s.text, s.sets, found[f"accepted{place}"]) for place, s in enumerate(selections)]
         reached("chunk-written")
         if counts["late"] or counts["unreadable"]:
             self._set_aside(rows.sparkSession, number)
@@ -75,6 +78,7 @@ class Ingest:
             counts["high"],
             tuple(chunks),
             plan,
+            tuple(accepted),
         )
         self.storage.write(f"{self.folder}/b{number:010}.json", json.dumps(batch.to_data()))
         reached("chunk-noted")
@@ -100,11 +104,19 @@ class Ingest:
         return f"COALESCE({self._time} < {changing(self.watermark, self._time)}, FALSE)"
 
     def _write(
-        self, spark: SparkSession, ready: str, keeper: KeepChain, number: int, *, seen: bool
+        self,
+        spark: SparkSession,
+        ready: str,
+        keeper: KeepChain,
+        number: int,
+        selections: tuple[Acceptance, ...],
+        *,
+        seen: bool,
     ) -> tuple[dict[str, Any], list[Chunk]]:
         """The rows that the chain wants, as a chunk; for a partitioned chain as one for each reach.
 
-        Also what is to be known of the batch as a whole, unless it was seen before.
+        Also how many rows the selections accept, and what is to be known of the batch as a whole, unless it was seen
+        before.
         """
         chain = keeper.chain
         path = f"{self.folder}/{keeper.id}/b{number:010}"
@@ -113,6 +125,9 @@ class Ingest:
         rows = spark.sql(f"SELECT *, {reach} AS {REACH} FROM ({ready}) AS ready")
         kept = [*map(quoted, chain.columns)]
         measures = [] if seen else _of_batch(self._time, fine)
+        measures += [
+            f"count(IF({fine}, {selection.sql}, NULL)) AS accepted{place}" for place, selection in enumerate(selections)
+        ]
         if not chain.partitioned:
             found, chunk = self._write_chunk(rows, path, kept, measures, counted_ages(chain.boundaries))
             return found, [] if chunk is None else [chunk]

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from penstock.compiler.physical import KeepChain, PhysicalPlan
+from penstock.compiler.handover import Handover, moved_queries, operators_for, unchanged_queries
+from penstock.compiler.physical import KeepChain, PhysicalPlan, Route
 from penstock.compiler.shared import Chain
 from penstock.compiler.warm import EVER, Kept, Start, starts
 from penstock.grammar.errors import PenstockError
@@ -45,9 +46,9 @@ def widened(old: PhysicalPlan, new: PhysicalPlan) -> set[str]:
 
 def refuse_changed_columns(old: RunPlan, new: RunPlan) -> None:
     """Rows that are kept have the columns that the catalog gave their stream when they came."""
-    for keeper in _keepers(new.physical).values():
+    for keeper in _keepers(new.running).values():
         before = old.catalog.find(keeper.chain.stream)
-        if keeper.id not in old.physical.by_id or before is None:
+        if keeper.id not in old.running.by_id or before is None:
             continue
         stream = new.catalog.stream(keeper.chain.stream)
         for name in keeper.chain.columns:
@@ -60,11 +61,55 @@ def refuse_changed_columns(old: RunPlan, new: RunPlan) -> None:
                 )
 
 
+def handover_to(old: RunPlan, new: RunPlan) -> RunPlan:
+    """The new plan with what goes on of the old one beside it, as yet without the times of the cuts."""
+    moved = moved_queries(old.physical, new.physical)
+    if old.handover is None:
+        if not moved:
+            return replace(new, handover=None, before=None)
+        return replace(new, handover=Handover(operators_for(old.physical, moved)), before=old.texts)
+    if moved:
+        raise PenstockError(
+            "the strategy was switched a short while ago, and the rows for it are still gathered",
+            hint="Try again when the longest window has passed.",
+            label="handover",
+        )
+    same = unchanged_queries(old.physical, new.physical)
+    cuts = {query: cut for query, cut in old.handover.cuts.items() if query in same}
+    operators = operators_for(PhysicalPlan(old.handover.operators), cuts)
+    return replace(new, handover=Handover(operators, cuts) if cuts else None, before=old.before if cuts else None)
+
+
+def with_cuts(plan: RunPlan, starts: dict[str, Start], known: Mapping[str, Start]) -> tuple[RunPlan, dict[str, Start]]:
+    """A plan with the times from which on its own operators answer; the queries are complete as they were before."""
+    if plan.handover is None or plan.handover.cuts:
+        return plan, starts
+    moved = PhysicalPlan(plan.handover.operators).queries
+    cuts = {query: cut for query in moved if (cut := starts[query].complete) is not None and cut != EVER}
+    earlier = {query: replace(starts[query], earlier=known[query].complete) for query in cuts}
+    handover = Handover(operators_for(PhysicalPlan(plan.handover.operators), cuts), cuts) if cuts else None
+    return replace(plan, handover=handover, before=plan.before if cuts else None), {**starts, **earlier}
+
+
+def spans_of(plan: RunPlan) -> dict[tuple[str, str], tuple[int, int]]:
+    """For the queries that are handed over, the times that their old and their new operators answer for."""
+    if plan.handover is None:
+        return {}
+    spans = {}
+    for operators, is_old in ((plan.handover.operators, True), (plan.physical.operators, False)):
+        for route in (operator for operator in operators if isinstance(operator, Route)):
+            for member in route.members:
+                cut = plan.handover.cuts.get(member.query)
+                if cut is not None:
+                    spans[route.shape.scope, member.query] = (EVER, cut) if is_old else (cut, -EVER)
+    return spans
+
+
 def migrated(
-    state: State, old: PhysicalPlan, new: RunPlan, known: Mapping[str, Start], readings: Mapping[str, Reading]
+    state: State, old: RunPlan, new: RunPlan, known: Mapping[str, Start], readings: Mapping[str, Reading]
 ) -> tuple[State, dict[str, Start]]:
-    """The state under a new plan, as the next step, and the starts of its queries."""
-    before, after = _keepers(old), _keepers(new.physical)
+    """The state under a new plan, after the same step, and the starts of its queries."""
+    before, after = _keepers(old.running), _keepers(new.running)
     columns = {id_: _columns(id_, keeper.chain, before, state, readings) for id_, keeper in after.items()}
     kept = {id_: _kept(id_, keeper.chain, state, columns[id_], readings) for id_, keeper in after.items()}
     retained = {}
@@ -72,11 +117,10 @@ def migrated(
         stream = new.catalog.stream(keeper.chain.stream)
         if stream.retain and not keeper.chain.scope and not keeper.chain.rows:
             retained[id_] = (_retained_since(kept[id_]), stream.retain)
-    _, groups = result_groups(new.physical, state.groups)
+    _, groups = result_groups(new.running, state.groups)
     names = set(new.physical.queries)
     changed = replace(
         state,
-        step=state.step + 1,
         plan=state.plan + 1,
         chains={id_: _chunks(id_, keeper.chain, before, state) for id_, keeper in after.items()},
         columns={id_: own for id_, own in columns.items() if own},
@@ -85,7 +129,7 @@ def migrated(
         groups=groups,
         counts={name: count for name, count in state.counts.items() if not name or name in names},
     )
-    return changed, starts(old, new.physical, known, kept)
+    return changed, starts(old.physical, new.physical, known, kept)
 
 
 def _keepers(plan: PhysicalPlan) -> dict[str, KeepChain]:

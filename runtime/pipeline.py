@@ -33,9 +33,9 @@ class Outlet:
         self.routers = routers
 
     @property
-    def queries(self) -> dict[str, int]:
+    def queries(self) -> list[tuple[str, int]]:
         """Whose results they are, with the numbers by which results are counted."""
-        return {query: router.first + i for _, router in self.routers for i, query in enumerate(router.queries)}
+        return [(query, router.first + i) for _, router in self.routers for i, query in enumerate(router.queries)]
 
     @property
     def slots(self) -> int:
@@ -55,14 +55,19 @@ class Pipeline:
         root: Path | None,
         groups: Iterable[Group] = (),
         usable: Mapping[str, int] | None = None,
+        spans: Mapping[tuple[str, str], tuple[int, int]] | None = None,
     ) -> None:
-        """`groups` are those of earlier results; `usable` says from when on a query may use rows, if not ever."""
+        """`groups` are those of earlier results; `usable` says from when on a query may use rows, if not ever.
+
+        `spans` says for a scope and a query which times it is to answer for, if not all.
+        """
         self.plan = plan
         self.keepers = {op.id: op for op in plan.of_kind(KeepChain) if isinstance(op, KeepChain)}
         self.streams = sorted({keeper.chain.stream for keeper in self.keepers.values()})
         self._spark = spark
         self._catalog = catalog
         self._usable = usable or {}
+        self._spans = spans or {}
         self._probes = [op for op in plan.of_kind(Probe) if isinstance(op, Probe)]
         self._views = Views(spark)
         stored, _ = result_groups(plan, groups)
@@ -95,6 +100,15 @@ class Pipeline:
         """The chains that keep rows of a stream."""
         return tuple(keeper for keeper in self.keepers.values() if keeper.chain.stream == stream)
 
+    def key_columns(self, chain: Chain) -> tuple[str, ...]:
+        """The columns of a chain that are keys of a join as they are."""
+        names = set()
+        for join in (probe.join for probe in self._probes):
+            aliases = {scan.alias for scan in join.streams if scan.stream == chain.stream}
+            parts = (part for key in join.source.keys for part in key.parts if part.is_column)
+            names |= {ref.name for part in parts for ref in part.columns if ref.input in aliases}
+        return tuple(name for name in chain.columns if name in names)
+
     def schema(self, chain: Chain) -> str:
         """The columns of a chain's chunks."""
         types = {column.name: column.type for column in self.stream(chain.stream).columns}
@@ -109,15 +123,18 @@ class Pipeline:
                 names.remove(chain.stream)
                 partners |= set(names)
         partners = partners or {chain.stream}  # nobody needs its rows; they are retained for queries to come
-        marks = []
-        for name in partners:
-            known = streams.get(name, StreamState())
+        marks = self.watermarks({name: streams.get(name, StreamState()) for name in partners})
+        return min(marks.values(), default=None) if len(marks) == len(partners) else None
+
+    def watermarks(self, streams: Mapping[str, StreamState]) -> dict[str, int]:
+        """The time before which no row of a stream is taken any more, for the streams that have one."""
+        found = {}
+        for name, known in streams.items():
             own = [] if known.high is None else [known.high - self.stream(name).lateness]
             own += [] if known.floor is None else [known.floor]
-            if not own:
-                return None
-            marks.append(max(own))
-        return min(marks, default=None)
+            if own:
+                found[name] = max(own)
+        return found
 
     def horizons(self, streams: dict[str, StreamState]) -> dict[str, int | None]:
         """The horizon of every chain."""
@@ -148,7 +165,7 @@ class Pipeline:
         for source, own in sources:
             if own:
                 first = Outlet(found).slots
-                found.append((source, Router(self._spark, tuple(own), columns, self._usable, first)))
+                found.append((source, Router(self._spark, tuple(own), columns, self._usable, self._spans, first)))
         return Outlet(found)
 
     def _arrivals(self, keeper: KeepChain, router: Router, new: New, state: State) -> str | None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from penstock.catalog import Catalog
+from penstock.compiler.handover import Handover, operators_for, together
 from penstock.compiler.physical import PhysicalPlan
 from penstock.compiler.warm import Start
 from penstock.runtime.storage import Storage
@@ -23,6 +25,33 @@ class RunPlan:
     physical: PhysicalPlan
     catalog: Catalog
     texts: Texts
+    handover: Handover | None = None
+    """What goes on of plans of before."""
+    before: Texts | None = None
+    """The texts of the plan that is handed over from."""
+
+    @cached_property
+    def running(self) -> PhysicalPlan:
+        """All the operators that run."""
+        return together(self.physical, self.handover)
+
+    @property
+    def noted(self) -> Texts:
+        """All that the plan can be made from again."""
+        if self.handover is None:
+            return self.texts
+        return {**self.texts, "handover": {"texts": self.before, "cuts": dict(self.handover.cuts)}}
+
+
+def remake(texts: Texts, plan: RunPlan, remade: Callable[[Texts], RunPlan]) -> RunPlan:
+    """The plan that was noted so; `plan` if it is that one."""
+    own = {key: value for key, value in texts.items() if key != "handover"}
+    found = plan if own == plan.texts else remade(own)
+    if "handover" not in texts:
+        return found
+    before, cuts = texts["handover"]["texts"], texts["handover"]["cuts"]
+    operators = operators_for(remade(before).physical, cuts)
+    return replace(found, handover=Handover(operators, cuts), before=before)
 
 
 class Plans:
@@ -41,9 +70,9 @@ class Plans:
         texts: Texts = json.loads(self._storage.read(self._name(version)))
         return texts
 
-    def write_starts(self, step: int, starts: Mapping[str, Start]) -> str:
+    def write_starts(self, version: int, step: int, starts: Mapping[str, Start]) -> str:
         """Write the starts of the queries; the name that the log gives them."""
-        name = f"starts-{step:010}.json"
+        name = f"starts-{version:010}-{step:010}.json"
         data = {query: start.to_data() for query, start in starts.items()}
         self._storage.write(f"{self._folder}/{name}", json.dumps(data))
         return name

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from penstock.compiler.shared import Chain
 from penstock.runtime.chunks import Chunk, read_chunks
-from penstock.runtime.columns import REACH, changing
+from penstock.runtime.columns import REACH, changing, quoted
 from penstock.runtime.faults import reached
 from penstock.runtime.reach import counted_ages, reach_sql, time_sql
 
@@ -85,8 +85,10 @@ def _level(chunk: Chunk) -> int:
     return int(math.log(max(1, chunk.rows), _FAN_IN))
 
 
-def merged(spark: SparkSession, merge: Merge, schema: str, path: str) -> Chunk | None:
-    """Write the chunks as one; None if no row of them is left."""
+def merged(
+    spark: SparkSession, merge: Merge, schema: str, path: str, counted: tuple[str, ...] = ()
+) -> tuple[Chunk | None, dict[str, int]]:
+    """Write the chunks as one, None if no row of them is left; and about how many values some columns have in it."""
     chain = merge.chain
     rows = read_chunks(spark, schema, merge.chunks)
     time = time_sql(chain)
@@ -97,10 +99,12 @@ def merged(spark: SparkSession, merge: Merge, schema: str, path: str) -> Chunk |
     counts = Observation()
     measures = ["count(1) AS rows", f"min({time}) AS low", f"max({time}) AS high", f"max({REACH}) AS reach"]
     measures += [f"count_if({REACH} > {age}L) AS beyond{age}" for age in ages]
+    measures += [f"approx_count_distinct({quoted(name)}) AS distinct{place}" for place, name in enumerate(counted)]
     rows.observe(counts, *map(F.expr, measures)).drop(REACH).coalesce(1).write.mode("overwrite").parquet(path)
     found = counts.get
     reached("chunks-merged")
     if not found["rows"]:
-        return None
+        return None, {}
     beyond = tuple((age, found[f"beyond{age}"]) for age in ages if age < found["reach"])
-    return Chunk(path, found["low"], found["high"], found["rows"], found["reach"], beyond, merge.horizon)
+    chunk = Chunk(path, found["low"], found["high"], found["rows"], found["reach"], beyond, merge.horizon)
+    return chunk, {name: found[f"distinct{place}"] for place, name in enumerate(counted)}

@@ -6,14 +6,30 @@ queries come and go without a row being written again.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from penstock.compiler.estimate import selection_text
 from penstock.compiler.scalar import PARAMETERS, ColumnRef, Constant, Scalar, comparison_of
 from penstock.compiler.shared import Chain, Wanted
-from penstock.runtime.columns import all_of, flat_sql, literal, looked_up, quoted
+from penstock.compiler.survival import is_range
+from penstock.runtime.columns import REACH, all_of, flat_sql, literal, looked_up, quoted
 
 _MOST_BRANCHES = 64
 """Selections with more constants than this, after those that do not matter are gone, keep every row."""
 _STEPS = 8
 """For so many ages a chunk knows how many of its rows reach further."""
+
+_MOST_MEASURED = 8
+"""For at most so many selections of a chain it is measured how many rows they accept."""
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """A selection of a chain: its text, how many sets of constants it has, and SQL that is NULL if none accepts."""
+
+    text: str
+    sets: int
+    sql: str
 
 
 def constant_reach(chain: Chain) -> int | None:
@@ -30,6 +46,24 @@ def reach_sql(chain: Chain) -> str:
         return f"{fixed}L"
     parts = [_wanted_sql(wanted, chain) for wanted in chain.wanted]
     return parts[0] if len(parts) == 1 else f"GREATEST({', '.join(parts)})"
+
+
+def acceptances(chain: Chain) -> tuple[Acceptance, ...]:
+    """The selections whose part of the rows is measured: none if there are many, or many constants.
+
+    Ranges that are open on one side accept together what the widest accepts, and count as one set.
+    """
+    wanted = [(own, frontier(own)) for own in chain.wanted if own.conditions]
+    branches = sum(power_of_two(len(rows)) for _, rows in wanted)
+    if len(wanted) > _MOST_MEASURED or branches > _MOST_BRANCHES:
+        return ()
+    found = []
+    for own, _ in wanted:
+        sets = 1 if all(map(is_range, own.conditions)) else len(own.rows)
+        alone = len(chain.wanted) == 1 and not chain.partitioned
+        sql = REACH if alone else _wanted_sql(own, chain)
+        found.append(Acceptance(selection_text(own.conditions), sets, sql))
+    return tuple(found)
 
 
 def time_sql(chain: Chain) -> str:

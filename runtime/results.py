@@ -146,4 +146,5 @@ def _shown(found: tuple[str, str] | None, name: str, type_: str) -> str:
     if found is None:
         return f"CAST(NULL AS {type_}) AS {quoted(name)}"
     there, was = found
-    return f"{quoted(there) if was == type_ else f'TRY_CAST({quoted(there)} AS {type_})'} AS {quoted(name)}"
+    text = f"TRY_CAST(CAST({quoted(there)} AS string) AS {type_})"  # through text, because every type becomes one
+    return f"{quoted(there) if was == type_ else text} AS {quoted(name)}"

@@ -25,6 +25,8 @@ NUMBER = "_number"
 """The place of a query among those whose results are written together; results are counted by it."""
 FROM = "_query._from"
 """The event time from which on a query may use rows; older ones lack some of its columns."""
+SINCE, UNTIL = "_query._since", "_query._until"
+"""The times that a query is to answer for, while it is handed over."""
 NEWEST = "_newest"
 """The time of a combination: that of its newest row."""
 AGE = "_age"
@@ -64,14 +66,21 @@ class Router:
         targets: tuple[Target, ...],
         outputs: Columns,
         usable: Mapping[str, int] | None = None,
+        spans: Mapping[tuple[str, str], tuple[int, int]] | None = None,
         first: int = 0,
     ) -> None:
-        """`usable` says from which event time on a query may use rows, if not all; `first` is the first number."""
+        """`usable` says from which event time on a query may use rows, if not all; `first` is the first number.
+
+        `spans` says for a scope and a query which times it is to answer for, if not all.
+        """
         self.targets = targets
         self.uniform = is_uniform(targets)
         self._spark = spark
         self._outputs = outputs
         self._usable = usable or {}
+        scopes = {member.query: target.shape.scope for target in targets for member in target.members}
+        found = {query: (spans or {}).get((scope, query)) for query, scope in scopes.items()}
+        self._spans = {query: span for query, span in found.items() if span is not None}
         self.first = first
         self._table: str | None = None
         self._route = self._one if self.alone else self._many()
@@ -110,6 +119,9 @@ class Router:
         windows = _window_conditions(shape, [f"{window.size}L" if window else None for window in member.windows])
         if member.query in self._usable:
             windows.append(f"{_oldest(shape)} >= {changing(self._usable[member.query], NEWEST)}")
+        if member.query in self._spans:
+            since, until = self._spans[member.query]
+            windows.append(f"{NEWEST} >= {changing(since, NEWEST)} AND {NEWEST} < {changing(until, NEWEST)}")
         own = {named.name: _with_literals(named.expr, member.constants) for named in shape.columns}
         shown = [f"{own.get(name, f'CAST(NULL AS {type_})')} AS {quoted(name)}" for name, type_ in self._outputs]
         known = [f"{literal(member.query)} AS {QUERY}", f"{self.first} AS {NUMBER}"]
@@ -118,7 +130,7 @@ class Router:
 
     def _many(self) -> Callable[[str], str]:
         """A way to match rows with a table of the queries."""
-        queries = _Table(self.targets, self._usable, self.first)
+        queries = _Table(self.targets, self._usable, self._spans, self.first)
         envelope, condition = queries.envelope(), queries.condition()
         shown = [f"{queries.output(name, type_)} AS {quoted(name)}" for name, type_ in self._outputs]
         columns = ", ".join([QUERY, NUMBER, f"timestamp_micros({NEWEST}) AS {TIME}", *shown])
@@ -168,9 +180,16 @@ class _Table:
     A parameter's column is shared by all templates that have one of its type in its place.
     """
 
-    def __init__(self, targets: tuple[Target, ...], usable: Mapping[str, int], first: int) -> None:
+    def __init__(
+        self,
+        targets: tuple[Target, ...],
+        usable: Mapping[str, int],
+        spans: Mapping[str, tuple[int, int]],
+        first: int,
+    ) -> None:
         self.targets = targets
         self.usable = usable
+        self.spans = spans
         self.first = first
         self.slots: list[dict[ColumnRef, ColumnRef]] = []
         self.types: dict[str, str] = {}
@@ -205,6 +224,10 @@ class _Table:
         columns = {QUERY: pa.array(names, pa.string()), TEMPLATE: pa.array(templates, pa.int32())}
         columns[NUMBER] = pa.array(range(self.first, self.first + len(names)), pa.int32())
         columns[FROM] = pa.array([self.usable.get(name, _EVER) for name in names], pa.int64())
+        if self.spans:
+            ends = [self.spans.get(name, (_EVER, -_EVER)) for name in names]
+            columns[SINCE] = pa.array([since for since, _ in ends], pa.int64())
+            columns[UNTIL] = pa.array([until for _, until in ends], pa.int64())
         columns |= {name: pa.array(own, pa.int64()) for name, own in zip(windows, sizes, strict=True)}
         columns |= {name: pa.array(own, _arrow(self.types[name])) for name, own in values.items()}
         return spark.createDataFrame(pa.table(columns))
@@ -215,6 +238,8 @@ class _Table:
         shape = self.targets[0].shape
         windows = _window_conditions(shape, bounds) if self._windows() else []
         windows.append(f"{_oldest(shape)} >= {quoted(FROM)}")
+        if self.spans:
+            windows.append(f"{NEWEST} >= {quoted(SINCE)} AND {NEWEST} < {quoted(UNTIL)}")
         texts = [
             all_of(flat_sql(condition, slots) for condition in target.shape.conditions)
             for target, slots in zip(self.targets, self.slots, strict=True)

@@ -128,10 +128,13 @@ class Schedule:
                 session.alter(changed.name, changed.text)
             self.leave(life, live)
             self.standing[changed.name] = Life(changed, before, not live)
-        elif what == "set" and self.sharing != "none":
-            self.sharing = self.rng.choice(SHARED)
-            if session is not None:
-                session.execute(f"SET sharing = '{self.sharing}'")
+        elif what == "set" and session is not None:
+            sharing = self.rng.choice((*SHARED, "none"))
+            try:
+                session.execute(f"SET sharing = '{sharing}'")
+                self.sharing = sharing
+            except PenstockError as error:
+                assert error.label == "handover"  # the switch before is not through
 
     def register(self, session: Session | None, asked: Asked) -> None:
         self.standing[asked.name] = Life(asked)

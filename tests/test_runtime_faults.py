@@ -110,7 +110,7 @@ def test_death(spark: SparkSession, tmp_path: Path, point: str, occurrence: int)
     wanted = expected(given.queries, given.rows)
     for hook in (Dying(point, occurrence), Dying(point, 1)):
         live(spark, given, tmp_path, hook, sharing)
-        assert hook.died
+        assert hook.died or point == "plan-committed"  # then the plan is in force, and is not committed again
         found = shown(tmp_path, given)
         assert not any(found[name] - wanted[name] for name in wanted), "a row is there twice"
     live(spark, given, tmp_path, None, sharing)

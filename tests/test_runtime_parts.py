@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date, datetime
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 import penstock
 from penstock.compiler.physical import KeepChain, Route
 from penstock.compiler.shared import Chain
+from penstock.grammar.errors import PenstockError
 from penstock.runtime.chunks import Batch, Chunk, read_chunks
 from penstock.runtime.columns import literal
 from penstock.runtime.log import State, StreamState
@@ -188,5 +190,23 @@ def test_notes_are_read_as_written() -> None:
     chunks = (Chunk("a", 1, 2, 3, 4, ((1, 2),)), Chunk("b", 1, 2, 3, 5))
     batch = Batch("S", 7, 10, 1, 2, 1, None, tuple(("chain", chunk) for chunk in chunks))
     assert Batch.of(batch.to_data()) == batch
-    state = State(3, "plan", {"S": StreamState(7, 1, None, 5)}, {"chain": chunks}, ("s1-0",), {"": 5, "q": 2})
-    assert State.of(state.to_data()) == state
+    state = State(
+        step=3,
+        plan=2,
+        starts="starts",
+        streams={"S": StreamState(7, 1, None, 5)},
+        chains={"chain": chunks},
+        columns={"chain": {"v": 9}},
+        trimmed={"chain": 4},
+        retained={"chain": (5, 6)},
+        groups=({"k": ("K", "int")},),
+        results=("s1-0",),
+        counts={"": 5, "q": 2},
+    )
+    assert State.of(json.loads(json.dumps(state.to_data()))) == state
+
+
+def test_other_format() -> None:
+    """A state that another version has written is refused."""
+    with pytest.raises(PenstockError, match="format 1"):
+        State.of({**State().to_data(), "format": 1})

@@ -1,6 +1,6 @@
 """What plans cost, in the symbols of the papers."""
 
-from penstock.compiler.cost.chain import OBJECTIVES, Chain, build_chain, chain_through
+from penstock.compiler.cost.chain import OBJECTIVES, Chain, best_chain, build_chain, chain_through
 from penstock.compiler.cost.chain_load import ChainLoad
 from penstock.compiler.cost.equations import Savings, equation_1, equation_2, equation_3, equation_4
 from penstock.compiler.cost.multiway import (
@@ -27,6 +27,7 @@ __all__ = [
     "Setting",
     "SharedJoin",
     "all_orders",
+    "best_chain",
     "best_order_heuristic",
     "build_chain",
     "chain_through",

@@ -60,8 +60,6 @@ def build_chain(
     comparisons, merging slices where purges and operators cost more than routing; ``auto`` is ``cpu``
     unless that needs over a tenth more memory than the least, and then ``memory``.
     """
-    if objective not in OBJECTIVES:
-        raise ValueError(f"unknown objective {objective!r}: use one of {', '.join(OBJECTIVES)}")
     load = ChainLoad.of(
         windows,
         rate_a=rate_a,
@@ -73,6 +71,13 @@ def build_chain(
         survival_b=survival_b,
         csys=csys,
     )
+    return best_chain(load, objective)
+
+
+def best_chain(load: ChainLoad, objective: str = "memory") -> Chain:
+    """The best chain for a load; the objectives are those of ``build_chain``."""
+    if objective not in OBJECTIVES:
+        raise ValueError(f"unknown objective {objective!r}: use one of {', '.join(OBJECTIVES)}")
     finest = chain_through(load, range(len(load.nodes)))
     if objective == "memory":
         return finest

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from penstock.compiler.cost import build_chain
+from penstock.compiler.cost import best_chain
+from penstock.compiler.load import chain_load, in_seconds
 from penstock.compiler.rules.context import Context
 from penstock.compiler.shared import Chain, SharedPlan
-from penstock.compiler.survival import match_fraction, survival
-
-SECOND = 1_000_000
 
 
 def slice_state(plan: SharedPlan, context: Context) -> SharedPlan:
@@ -33,38 +31,6 @@ def _cut(chain: Chain, plan: SharedPlan, context: Context) -> Chain:
         return replace(chain, boundaries=(0, windows[-1]))
     if chain.rows or objective == "memory" or len(windows) == 1:
         return replace(chain, boundaries=(0, *windows))
-    return replace(chain, boundaries=(0, *_cheapest(chain, windows, plan, context)))
-
-
-def _cheapest(chain: Chain, windows: list[int], plan: SharedPlan, context: Context) -> list[int]:
-    """The boundaries that cost the fewest comparisons, the other streams of all its joins taken as one."""
-    estimates = context.estimates
-    rates: dict[str, float] = {}
-    fewest = 1.0
-    for join in plan.joins:
-        streams = [scan for scan in join.streams if join.scope == chain.scope]
-        if not any(scan.stream == chain.stream for scan in streams):
-            continue
-        others = list(streams)
-        others.remove(next(scan for scan in streams if scan.stream == chain.stream))
-        rates |= {scan.stream: estimates.rate(scan.stream) for scan in others}
-        fewest = min(fewest, match_fraction(join, estimates))
-    partners = [other for other in plan.chains if other.stream in rates and other.scope == chain.scope]
-    total = sum(rates.values()) or 1.0
-
-    def partner_survival(window: float) -> float:
-        shares = [rates[other.stream] * survival(other, window * SECOND, estimates) for other in partners]
-        return min(1.0, sum(shares) / total)
-
-    built = build_chain(
-        [window / SECOND for window in windows],
-        rate_a=estimates.rate(chain.stream),
-        rate_b=total,
-        join_selectivity=fewest,
-        survival=lambda window: survival(chain, window * SECOND, estimates),
-        survival_b=partner_survival,
-        csys=estimates.csys,
-        objective=context.settings.objective,
-    )
-    exact = {window / SECOND: window for window in windows}
-    return [exact[boundary] for boundary in built.boundaries[1:]]
+    built = best_chain(chain_load(chain, plan, context.estimates), objective)
+    cuts = set(built.boundaries)
+    return replace(chain, boundaries=(0, *(window for window in windows if in_seconds(window) in cuts)))
