@@ -22,6 +22,8 @@ _TRIMMED = 8
 _FEWEST_STEPS = 8
 """No cost of a step is told from fewer."""
 _LARGEST_CSYS = 1000.0
+_FEW_ROWS = 20
+"""No rate is told from fewer rows, and no selectivity."""
 _FEWEST_ROWS = 1000
 """Distinct values are not counted among fewer rows."""
 _STEADY = 0.2
@@ -158,7 +160,7 @@ def _rate(batches: Iterable[Batch]) -> float | None:
         spans = sorted(spans, key=lambda span: span[0] + span[1])[1:-1]
     length = max((high for _, high, _ in spans), default=0) - min((low for low, _, _ in spans), default=0)
     between = sum(rows for _, _, rows in spans) - 1  # of two rows a second apart, there is one a second
-    return between * 1e6 / length if length > 0 else None
+    return between * 1e6 / length if length > 0 and between >= _FEW_ROWS else None
 
 
 def _parts(batches: Iterable[Batch]) -> dict[str, float]:
@@ -171,7 +173,7 @@ def _parts(batches: Iterable[Batch]) -> dict[str, float]:
             part = min(1.0, own.rows / taken)
             rows[own.text] = rows.get(own.text, 0) + taken
             accepted[own.text] = accepted.get(own.text, 0.0) + taken * (1 - (1 - part) ** (1 / own.sets))
-    return {text: accepted[text] / rows[text] for text in rows}
+    return {text: accepted[text] / rows[text] for text in rows if rows[text] >= _FEW_ROWS}
 
 
 def _csys(steps: list[tuple[int, float]]) -> float | None:

@@ -223,6 +223,7 @@ def test_adapts(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(propagate, "_FAN_IN", 2)
     monkeypatch.setattr(propagate, "_SPANS", 1)
     monkeypatch.setattr(statistics, "_FEWEST_ROWS", 2)
+    monkeypatch.setattr(statistics, "_FEW_ROWS", 1)
     monkeypatch.setitem(Engine.__init__.__kwdefaults__, "step_rows", 1)
     rng = random.Random(5)
     files = {
