@@ -98,9 +98,7 @@ class Session:
                 "a session needs a state folder", hint='Give  state="folder"  or a project.', label="no-state"
             )
         local = _local(str(state))  # Spark may have been started in another folder
-        self.state_folder = (
-            str(state) if local is None else str(local.resolve())
-        )
+        self.state_folder = str(state) if local is None else str(local.resolve())
         self._program = replace(program, settings=program.settings.with_all(settings or {}))
         self._compiled: CompiledQueries | None = None
         self._changing = threading.RLock()

@@ -31,6 +31,7 @@ class Metrics:
         """Note a step."""
         line = {
             "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "plan": state.plan,
             **asdict(report),
             "state_rows": {chain: sum(chunk.rows for chunk in chunks) for chain, chunks in state.chains.items()},
             "chunks": {chain: len(chunks) for chain, chunks in state.chains.items()},

@@ -77,7 +77,8 @@ class Router:
         self.uniform = is_uniform(targets)
         self._spark = spark
         self._outputs = outputs
-        self._usable = usable or {}
+        known = [member.query for target in targets for member in target.members]
+        self._usable = {query: usable[query] for query in known if query in usable} if usable else {}
         scopes = {member.query: target.shape.scope for target in targets for member in target.members}
         found = {query: (spans or {}).get((scope, query)) for query, scope in scopes.items()}
         self._spans = {query: span for query, span in found.items() if span is not None}
@@ -223,7 +224,8 @@ class _Table:
                     column_values.append(known.get(name))
         columns = {QUERY: pa.array(names, pa.string()), TEMPLATE: pa.array(templates, pa.int32())}
         columns[NUMBER] = pa.array(range(self.first, self.first + len(names)), pa.int32())
-        columns[FROM] = pa.array([self.usable.get(name, _EVER) for name in names], pa.int64())
+        if self.usable:
+            columns[FROM] = pa.array([self.usable.get(name, _EVER) for name in names], pa.int64())
         if self.spans:
             ends = [self.spans.get(name, (_EVER, -_EVER)) for name in names]
             columns[SINCE] = pa.array([since for since, _ in ends], pa.int64())
@@ -237,14 +239,16 @@ class _Table:
         bounds: list[str | None] = [quoted(f"{PARAMETERS}._w{0 if self.uniform else i}") for i in range(self._inputs())]
         shape = self.targets[0].shape
         windows = _window_conditions(shape, bounds) if self._windows() else []
-        windows.append(f"{_oldest(shape)} >= {quoted(FROM)}")
-        if self.spans:
-            windows.append(f"{NEWEST} >= {quoted(SINCE)} AND {NEWEST} < {quoted(UNTIL)}")
         texts = [
             all_of(flat_sql(condition, slots) for condition in target.shape.conditions)
             for target, slots in zip(self.targets, self.slots, strict=True)
         ]
-        return all_of([*windows, self._by_template(texts)])
+        conditions = [*windows, self._by_template(texts)]
+        if self.usable:
+            conditions.append(f"{_oldest(shape)} >= {quoted(FROM)}")
+        if self.spans:
+            conditions.append(f"{NEWEST} >= {quoted(SINCE)} AND {NEWEST} < {quoted(UNTIL)}")
+        return all_of(conditions)
 
     def envelope(self) -> str:
         """What every result of any query meets: the loosest of the constants, and the longest window."""

@@ -270,3 +270,26 @@ def test_the_installed_command() -> None:
     done = subprocess.run([script, "check", ROOT], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (0, "")
     assert "no mistakes" in done.stderr
+
+
+# What a migration would do
+
+
+def test_plan(run: Run, project: Path) -> None:
+    """What the next run would change, and what a statement would; without Spark, and without doing it."""
+    done = run("plan", project)
+    assert done.code == 0 and done.out.startswith("The migration adds warm:\n  add ingest-")
+    assert "warm: complete from the start" in done.out
+    done = run("plan", project, "-e", "ALTER QUERY warm AS SELECT Value FROM Humidity")
+    assert done.code == 0 and "read Humidity" in done.out
+    assert not (project / ".penstock").exists()
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [("SHOW QUERIES", "changes nothing"), ("DROP QUERY cold", "no query called 'cold'"), ("ALTER QUERY warm SET", "")],
+)
+def test_plan_of_a_wrong_statement(run: Run, project: Path, statement: str, message: str) -> None:
+    """A statement that is wrong, or changes nothing, is refused with its place."""
+    done = run("plan", project, "--sql", statement)
+    assert done.code == 1 and message in done.err and "<statement>:1:" in done.err

@@ -23,6 +23,12 @@ QUERIES = [
     Asked("apart", APART, ("A.k = B.k", "A.v < B.v"), (("A.s", "s"),), False),
     Asked("alone", (("Heat", "A", None),), ("A.v > 1.5",), (("A.v", "x"), ("A.ts", "t")), False),
 ]
+VISITORS = [
+    "SELECT A.n FROM Heat A, Wet B WHERE A.k = B.k AND A.v > 0.5 WINDOW 5 sec",
+    "SELECT A.n FROM Heat A, Wet B WHERE A.k = B.k AND A.v > 1.0 WINDOW 1 hour",
+    "SELECT A.v, A.s FROM Heat A, Load B WHERE A.k = B.k WINDOW 2 sec",
+    "SELECT A.b FROM Wet A WHERE A.v < 2.0",
+]
 SCRIPT = """
 import sys
 from penstock.cli import main
@@ -40,7 +46,7 @@ KILLS = 24
 @pytest.mark.slow
 @pytest.mark.parametrize("sharing", ["slice", "push-down"])
 def test_kill(tmp_path: Path, sharing: str) -> None:
-    """Killed while steps go on, at a moment that differs each time."""
+    """Killed while steps go on, at a moment that differs each time, with other queries in every life."""
     rng = random.Random(sharing)
     count = KILLS // 2 * 6
     rows = {stream: arrivals(rng, stream, count * 6) for stream in ("Heat", "Wet")}
@@ -53,6 +59,9 @@ def test_kill(tmp_path: Path, sharing: str) -> None:
         if parts < KILLS // 2:
             given.write(tmp_path / "data", parts, KILLS // 2)
             parts += 1
+        for number, text in enumerate(VISITORS):
+            file = tmp_path / "queries" / f"visitor{number}.cql"
+            file.write_text(text) if rng.random() < 0.5 else file.unlink(missing_ok=True)
         kills += run(tmp_path, rng)
         found = {asked.name: plain_read(tmp_path / "state", asked) for asked in given.queries}
         assert not any(found[name] - wanted[name] for name in wanted), "a row is there twice"

@@ -156,6 +156,7 @@ def _renumbered(scalar: Scalar, offset: int, types: tuple[str, ...]) -> Scalar:
 
 def _constant(tree: exp.Expr, beside: str) -> tuple[str, Constant] | None:
     """The type and the value of a constant that can be a parameter."""
+    tree = tree.unnest()  # a negative number is in parentheses
     type_ = type_name(tree)
     if isinstance(tree, exp.Cast) and type_ in ("timestamp", "date") and isinstance(tree.this, exp.Literal):
         moment = datetime.fromisoformat(tree.this.this) if type_ == "timestamp" else date.fromisoformat(tree.this.this)
