@@ -381,9 +381,9 @@ class Session:
                 return
             better = known.changed(self._program, measured)
             if is_worth(known.shared, better.shared, better.estimates):
-                migration = engine.adopt(_run_plan(better))
+                migration = engine.migrate(_run_plan(better))
                 self._compiled = better
-                if self.on_migration is not None:
+                if migration is not None and self.on_migration is not None:
                     self.on_migration(migration)
         finally:
             self._changing.release()

@@ -101,6 +101,7 @@ class Engine:
         self._asked: deque[tuple[RunPlan, Future[Migration]]] = deque()
         self._asking = threading.Lock()
         self._over = False
+        self._thread: int | None = None
         self._inbox = Inbox(spark, self.storage, root, step_rows)
         self._background = Background(self.storage, self.results)
 
@@ -162,6 +163,7 @@ class Engine:
 
     def run(self, *, until: Callable[[], bool] = lambda: False) -> None:
         """Make steps until the streams have ended, or until told to stop."""
+        self._thread = threading.get_ident()
         while not until():
             while self._asked:
                 self._answer(*self._asked.popleft())
@@ -195,7 +197,12 @@ class Engine:
     # Migrating: another plan between two steps
 
     def migrate(self, plan: RunPlan) -> Migration | None:
-        """Put a plan in force after the step that is under way, asked from another thread; None if the run is over."""
+        """Put a plan in force after the step that is under way; None if the run is over.
+
+        Asked from the run's own thread, between two steps, it is in force at once.
+        """
+        if threading.get_ident() == self._thread:
+            return self._migrate(plan)
         answer: Future[Migration] = Future()
         with self._asking:
             if self._over:
@@ -207,10 +214,6 @@ class Engine:
             return answer.result()
         except _Over:
             return None
-
-    def adopt(self, plan: RunPlan) -> Migration:
-        """Put a plan in force now, asked from the engine's own thread between two steps."""
-        return self._migrate(plan)
 
     @property
     def steps_since_migration(self) -> int:

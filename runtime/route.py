@@ -43,10 +43,6 @@ class Target:
     shape: Shape
     members: tuple[Member, ...]
 
-    def has(self, query: str) -> bool:
-        """Whether a query is one of them."""
-        return any(member.query == query for member in self.members)
-
 
 def is_uniform(targets: Iterable[Target]) -> bool:
     """Whether every query has one time window for all its streams."""
