@@ -42,8 +42,6 @@ from penstock.runtime.statistics import Statistics
 from penstock.runtime.storage import Storage
 
 _ROWS_PER_TASK = 200_000
-_MOST_COUNTED = 64
-"""Results are counted by query in the step itself for at most so many queries."""
 _SETTLED = 8
 """After so many steps without a migration, what nobody wants any more is looked for in the chunks."""
 _NOTED = 32
@@ -328,14 +326,13 @@ class Engine:
             rows = self._pipeline.results(outlet, new, self.state)
             if rows is None:
                 continue
-            slots = outlet.slots if outlet.slots <= _MOST_COUNTED else 0
             seen = Observation()
-            measures = ["count(1)", *(f"count_if({NUMBER} = {slot})" for slot in range(slots))]
+            measures = ["count(1)", *(f"count_if({NUMBER} = {place})" for place in range(outlet.counted))]
             observed = rows.observe(seen, F.expr(f"array({', '.join(measures)}) AS counts")).drop(NUMBER)
             self.results.stage(observed.coalesce(self._tasks(new)), number, group)
             total, *by_number = seen.get["counts"]
             counts[""] += total
-            for query, place in outlet.queries if slots else ():
+            for query, place in outlet.queries if outlet.counted else ():
                 counts[query] = counts.get(query, 0) + by_number[place]
             if total:
                 staged.append(group)

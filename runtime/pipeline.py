@@ -22,6 +22,7 @@ from penstock.runtime.route import Columns, Router, Target
 from penstock.runtime.sinks import SinkWriter, sinks_of
 from penstock.runtime.storage import Storage
 
+_MOST_COUNTED = 64
 New = dict[str, list[Chunk]]
 """The chunks that come with a step, by chain."""
 
@@ -36,6 +37,11 @@ class Outlet:
     def queries(self) -> list[tuple[str, int]]:
         """Whose results they are, with the numbers by which results are counted."""
         return [(query, router.first + i) for _, router in self.routers for i, query in enumerate(router.queries)]
+
+    @property
+    def counted(self) -> int:
+        """By how many numbers results are counted in the step itself: all, or none if there are too many."""
+        return self.slots if self.slots <= _MOST_COUNTED else 0
 
     @property
     def slots(self) -> int:
@@ -153,7 +159,7 @@ class Pipeline:
             else:
                 rows = self._arrivals(source, router, new, state)
             if rows is not None:
-                texts.append(router.routed(rows))
+                texts.append(router.routed(rows, numbered=bool(outlet.counted)))
         return self._spark.sql(" UNION ALL ".join(texts)) if texts else None
 
     def _outlet(self, columns: Columns, targets: list[Target]) -> Outlet:

@@ -92,22 +92,25 @@ class Router:
         """Whether there is just one query."""
         return len(self.targets) == 1 and len(self.targets[0].members) == 1
 
-    def routed(self, rows: str) -> str:
-        """The results of all the queries: `_query`, `_ts` and the output columns, NULL where a query has none."""
+    def routed(self, rows: str, *, numbered: bool) -> str:
+        """The results of all the queries: `_query`, `_ts` and the output columns, NULL where a query has none.
+
+        If `numbered`, also the number of the query.
+        """
         shape = self.targets[0].shape
         newest = _newest(shape)
         times = [f"{newest} AS {NEWEST}"]
         if len(shape.streams) > 1:
             oldest = ", ".join(quoted(column(scan.alias, TIME)) for _, scan in shape.streams)
             times.append(f"{newest} - LEAST({oldest}) AS {AGE}")
-        return self._route(f"SELECT *, {', '.join(times)} FROM ({rows}) AS met")
+        return self._route(f"SELECT *, {', '.join(times)} FROM ({rows}) AS met", numbered)
 
     def close(self) -> None:
         """Remove the table of queries."""
         if self._table is not None:
             self._spark.catalog.dropTempView(self._table)
 
-    def _one(self, timed: str) -> str:
+    def _one(self, timed: str, numbered: bool) -> str:
         """The results of the only query: nothing to look up."""
         (target,) = self.targets
         (member,) = target.members
@@ -121,18 +124,19 @@ class Router:
             windows.append(f"{NEWEST} >= {changing(since, NEWEST)} AND {NEWEST} < {changing(until, NEWEST)}")
         own = {named.name: _with_literals(named.expr, member.constants) for named in shape.columns}
         shown = [f"{own.get(name, f'CAST(NULL AS {type_})')} AS {quoted(name)}" for name, type_ in self._outputs]
-        known = [f"{literal(member.query)} AS {QUERY}", f"{self.first} AS {NUMBER}"]
+        known = [f"{literal(member.query)} AS {QUERY}", *([f"{self.first} AS {NUMBER}"] if numbered else [])]
         columns = [*known, f"timestamp_micros({NEWEST}) AS {TIME}", *shown]
         return f"SELECT {', '.join(columns)} FROM ({timed}) AS timed WHERE {all_of([*windows, *conditions])}"
 
-    def _many(self) -> Callable[[str], str]:
+    def _many(self) -> Callable[[str, bool], str]:
         """A way to match rows with a table of the queries."""
         queries = _Table(self.targets, self._usable, self._spans, self.first)
         envelope, condition = queries.envelope(), queries.condition()
         shown = [f"{queries.output(name, type_)} AS {quoted(name)}" for name, type_ in self._outputs]
-        columns = ", ".join([QUERY, NUMBER, f"timestamp_micros({NEWEST}) AS {TIME}", *shown])
+        results = [f"timestamp_micros({NEWEST}) AS {TIME}", *shown]
 
-        def many(timed: str) -> str:
+        def many(timed: str, numbered: bool) -> str:
+            columns = ", ".join([QUERY, *([NUMBER] if numbered else []), *results])
             if self._table is None:
                 self._table = f"penstock_queries_{uuid4().hex[:12]}"
                 queries.frame(self._spark).createOrReplaceTempView(self._table)
