@@ -250,9 +250,14 @@ def test_sinks(spark: SparkSession, tmp_path: Path, format: str) -> None:
     assert read_sink(tmp_path / "out", format) == wanted
 
 
+_commit = Log.commit
+
+
 def _fails(log: Log, state: State) -> None:
+    """The plan is committed, and no step after it."""
     if state.step:
         raise RuntimeError("the disk is full")
+    _commit(log, state)
 
 
 @pytest.fixture
