@@ -129,26 +129,16 @@ def show(title: str, rows: list[tuple[str, dict[str, float], float]]) -> None:
         print(TABLE.format("    … to the end of that step", f"{found['first done']:.3f}", "", ""))
 
 
-def ten(folder: Path, rounds: int) -> None:
-    """Ten queries run, and one more comes."""
-    live = Live(folder, 40 + rounds * 30, 10)
+def one_more(folder: Path, rounds: int, count: int, allowed: tuple[float, float]) -> None:
+    """Queries run, and one more comes: of a known template, and of a new one."""
+    live = Live(folder, 40 + rounds * 30, count)
     live.session.start()
     live.after(30)
     known = latencies(live, [query(5_000 + n) for n in range(rounds)], "known")
     new = latencies(live, [other_template(n) for n in range(rounds)], "new")
     live.session.stop()
-    show("With 10 queries running, one more", [("of a known template", known, 0.1), ("of a new template", new, 0.1)])
-
-
-def thousand(folder: Path, rounds: int) -> None:
-    """A thousand queries run, and one more comes."""
-    live = Live(folder, 40 + rounds * 30, 1_000)
-    live.session.start()
-    live.after(20)
-    known = latencies(live, [query(5_000 + n) for n in range(rounds)], "known")
-    new = latencies(live, [other_template(n) for n in range(rounds)], "new")
-    live.session.stop()
-    show("With 1,000 queries running, one more", [("of a known template", known, 0.3), ("of a new template", new, 1.0)])
+    rows = [("of a known template", known, allowed[0]), ("of a new template", new, allowed[1])]
+    show(f"With {count:,} queries running, one more", rows)
 
 
 def churn(folder: Path, minutes: int) -> None:
@@ -205,9 +195,9 @@ def main() -> None:
         for part in options.only.split(","):
             print(f"  running {part} …", file=sys.stderr)
             if part == "ten":
-                ten(folder / part, 5 if options.quick else 30)
+                one_more(folder / part, 5 if options.quick else 30, 10, (0.1, 0.1))
             elif part == "thousand":
-                thousand(folder / part, 3 if options.quick else 15)
+                one_more(folder / part, 3 if options.quick else 15, 1_000, (0.3, 1.0))
             else:
                 churn(folder / part, 1 if options.quick else 5)
     finally:

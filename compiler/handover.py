@@ -24,10 +24,10 @@ class Handover:
 
 def moved_queries(old: PhysicalPlan, new: PhysicalPlan) -> tuple[str, ...]:
     """The queries that are the same in both plans but for where their state is kept."""
-    before = _meanings(old)
+    before = meanings(old)
     return tuple(
         query
-        for query, (shape, member) in _meanings(new).items()
+        for query, (shape, member) in meanings(new).items()
         if query in before
         and before[query][1] == member
         and before[query][0] != shape
@@ -38,17 +38,15 @@ def moved_queries(old: PhysicalPlan, new: PhysicalPlan) -> tuple[str, ...]:
 
 def unchanged_queries(old: PhysicalPlan, new: PhysicalPlan) -> set[str]:
     """The queries that are the same in both plans."""
-    before = _meanings(old)
-    return {query for query, meaning in _meanings(new).items() if before.get(query) == meaning}
+    before = meanings(old)
+    return {query for query, meaning in meanings(new).items() if before.get(query) == meaning}
 
 
 def operators_for(plan: PhysicalPlan, queries: Iterable[str]) -> tuple[Operator, ...]:
     """The part of a plan that these queries need, without the readers of streams."""
     names = set(queries)
     needed: dict[str, Operator] = {}
-    for route in plan.operators:
-        if not isinstance(route, Route):
-            continue
+    for route in plan.of_kind(Route):
         members = tuple(member for member in route.members if member.query in names)
         if members:
             needed[route.id] = replace(route, members=members)
@@ -73,6 +71,6 @@ def _add_inputs(plan: PhysicalPlan, operator: Operator, needed: dict[str, Operat
             _add_inputs(plan, source, needed)
 
 
-def _meanings(plan: PhysicalPlan) -> dict[str, tuple[Shape, Member]]:
-    routes = (operator for operator in plan.operators if isinstance(operator, Route))
-    return {member.query: (route.shape, member) for route in routes for member in route.members}
+def meanings(plan: PhysicalPlan) -> dict[str, tuple[Shape, Member]]:
+    """Every query by its template's shape and what sets it apart."""
+    return {member.query: (route.shape, member) for route in plan.of_kind(Route) for member in route.members}

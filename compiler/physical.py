@@ -10,12 +10,13 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from penstock.compiler.logical import Join, Plan, RelationScan
 from penstock.compiler.shared import Chain, Member, Shape, SharedJoin, inputs_of
 from penstock.grammar.durations import format_duration
 
+Kind = TypeVar("Kind", bound="Operator")
 RESULTS = "results"
 """The store that takes the results of queries without INSERT INTO."""
 
@@ -147,15 +148,14 @@ class PhysicalPlan:
         """The operators by id."""
         return {operator.id: operator for operator in self.operators}
 
-    def of_kind(self, kind: type[Operator]) -> tuple[Operator, ...]:
+    def of_kind(self, kind: type[Kind]) -> tuple[Kind, ...]:
         """The operators of a kind."""
         return tuple(operator for operator in self.operators if isinstance(operator, kind))
 
     @cached_property
     def queries(self) -> tuple[str, ...]:
         """The names of all the queries."""
-        routes = (operator for operator in self.operators if isinstance(operator, Route))
-        return tuple(sorted(member.query for route in routes for member in route.members))
+        return tuple(sorted(member.query for route in self.of_kind(Route) for member in route.members))
 
 
 def signature_text(source: Plan) -> tuple[str, ...]:

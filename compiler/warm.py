@@ -7,10 +7,11 @@ query's window goes. Times are microseconds since the epoch.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from penstock.compiler.handover import meanings
 from penstock.compiler.implication import Selection, implies
 from penstock.compiler.physical import KeepChain, PhysicalPlan, Route
 from penstock.compiler.rules.tag_reach import selection_of, used_columns
@@ -99,15 +100,14 @@ def starts(
     old: PhysicalPlan, new: PhysicalPlan, known: Mapping[str, Start], kept: Mapping[str, Kept]
 ) -> dict[str, Start]:
     """The start of every query of the new plan; `kept` is by chain, for the chains of the new plan."""
-    before = {member.query: (route.shape, member) for route in _routes(old) for member in route.members}
-    ids = {(op.chain.scope, op.chain.stream, op.chain.rows): op.id for op in new.operators if isinstance(op, KeepChain)}
+    before = meanings(old)
+    ids = {(op.chain.scope, op.chain.stream, op.chain.rows): op.id for op in new.of_kind(KeepChain)}
     covers: dict[str, list[_Covered]] = {}
     found = {}
-    for route in _routes(new):
+    for route in new.of_kind(Route):
         shape = route.shape
         for member in route.members:
-            same = before.get(member.query)
-            if same is not None and member.query in known and same[1] == member and same[0] == shape:
+            if member.query in known and before.get(member.query) == (shape, member):
                 found[member.query] = known[member.query]
                 continue
             for _, scan in shape.streams:
@@ -168,7 +168,7 @@ def _covers(plan: PhysicalPlan, chain: str, known: Mapping[str, Start], kept: Ke
     if kept.retained is not None:
         since, reach = kept.retained
         best[()] = _Covered(Selection((), ()), reach, since)
-    for route in _routes(plan):
+    for route in plan.of_kind(Route):
         if route.shape.scope != keeper.chain.scope:
             continue
         for number, (position, scan) in enumerate(route.shape.streams):
@@ -185,8 +185,3 @@ def _covers(plan: PhysicalPlan, chain: str, known: Mapping[str, Start], kept: Ke
                 if key not in best or _there(cover, kept) < _there(best[key], kept):
                     best[key] = cover
     return list(best.values())
-
-
-def _routes(plan: PhysicalPlan) -> Iterator[Route]:
-    operators: Iterable[object] = plan.operators
-    return (operator for operator in operators if isinstance(operator, Route))

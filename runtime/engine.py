@@ -235,7 +235,7 @@ class Engine:
         began = time.perf_counter()
         old = self.plan
         plan = replace(plan, before=None) if finish else handover_to(old, plan)
-        streams = {op.chain.stream for op in plan.running.of_kind(KeepChain) if isinstance(op, KeepChain)}
+        streams = {op.chain.stream for op in plan.running.of_kind(KeepChain)}
         coming = [name for name in sorted(streams) if name not in self._inbox.streams]
         refuse_changed_columns(old, plan)
         for name in coming:

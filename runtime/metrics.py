@@ -45,7 +45,7 @@ class Metrics:
 
 def stream_table(plan: PhysicalPlan, state: State) -> Table:
     """Every stream: rows taken, how far in event time, rows set aside."""
-    names = sorted({op.chain.stream for op in plan.of_kind(KeepChain) if isinstance(op, KeepChain)})
+    names = sorted({op.chain.stream for op in plan.of_kind(KeepChain)})
     table = []
     for name in names:
         known = state.streams.get(name)
@@ -128,7 +128,7 @@ def moment(micros: int, *, exact: bool = False) -> str:
 
 
 def _keepers(plan: PhysicalPlan) -> list[KeepChain]:
-    return [op for op in plan.of_kind(KeepChain) if isinstance(op, KeepChain) and op.chain.reach]
+    return [op for op in plan.of_kind(KeepChain) if op.chain.reach]
 
 
 def _where(keeper: KeepChain) -> dict[str, Any]:

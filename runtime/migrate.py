@@ -97,7 +97,7 @@ def spans_of(plan: RunPlan) -> dict[tuple[str, str], tuple[int, int]]:
         return {}
     spans = {}
     for operators, is_old in ((plan.handover.operators, True), (plan.physical.operators, False)):
-        for route in (operator for operator in operators if isinstance(operator, Route)):
+        for route in PhysicalPlan(operators).of_kind(Route):
             for member in route.members:
                 cut = plan.handover.cuts.get(member.query)
                 if cut is not None:
@@ -133,7 +133,7 @@ def migrated(
 
 
 def _keepers(plan: PhysicalPlan) -> dict[str, KeepChain]:
-    return {operator.id: operator for operator in plan.operators if isinstance(operator, KeepChain)}
+    return {keeper.id: keeper for keeper in plan.of_kind(KeepChain)}
 
 
 def _columns(

@@ -68,13 +68,13 @@ class Pipeline:
         `spans` says for a scope and a query which times it is to answer for, if not all.
         """
         self.plan = plan
-        self.keepers = {op.id: op for op in plan.of_kind(KeepChain) if isinstance(op, KeepChain)}
+        self.keepers = {op.id: op for op in plan.of_kind(KeepChain)}
         self.streams = sorted({keeper.chain.stream for keeper in self.keepers.values()})
         self._spark = spark
         self._catalog = catalog
         self._usable = usable or {}
         self._spans = spans or {}
-        self._probes = [op for op in plan.of_kind(Probe) if isinstance(op, Probe)]
+        self._probes = plan.of_kind(Probe)
         self._views = Views(spark)
         stored, _ = result_groups(plan, groups)
         self.stored = {g.number: self._outlet(tuple(g.columns.values()), g.targets) for g in stored}

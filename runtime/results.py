@@ -38,7 +38,6 @@ def result_groups(plan: PhysicalPlan, known: Iterable[Group] = ()) -> tuple[list
     columns = [dict(group) for group in known]
     found: dict[int, ResultGroup] = {}
     for route in plan.of_kind(Route):
-        assert isinstance(route, Route)
         if route.shape.sink is not None:
             continue
         own = {named.name.lower(): (named.name, named.expr.type) for named in route.shape.columns}

@@ -66,7 +66,6 @@ def sinks_of(plan: PhysicalPlan, storage: Storage, root: Path | None) -> list[tu
     """A writer for every template with a sink of its own."""
     found = []
     for route in plan.of_kind(Route):
-        assert isinstance(route, Route)
         sink = route.shape.sink
         if sink is not None:
             path = sink.path

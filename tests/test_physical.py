@@ -115,6 +115,6 @@ def test_a_diff_there_and_back_undoes_itself() -> None:
 def test_one_chain_serves_every_signature() -> None:
     plan = _plan({**TWO, "three": "SELECT a.k FROM Left a, Right b, Third c WHERE a.k = b.k AND b.k = c.k WINDOW 1 h"})
     assert len(plan.of_kind(Probe)) == 2
-    assert [c.chain.stream for c in plan.of_kind(KeepChain)] == ["Left", "Right", "Third"]  # type: ignore[attr-defined]
+    assert [c.chain.stream for c in plan.of_kind(KeepChain)] == ["Left", "Right", "Third"]
     assert plan.queries == ("one", "three", "two")
-    assert sum(len(route.members) for route in plan.of_kind(Route)) == 3  # type: ignore[attr-defined]
+    assert sum(len(route.members) for route in plan.of_kind(Route)) == 3

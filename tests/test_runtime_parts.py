@@ -30,7 +30,7 @@ def heat_chain(*texts: str, sharing: str = "slice") -> Chain:
     """The chain of Heat for some queries."""
     queries = {f"q{number}": text for number, text in enumerate(texts)}
     plan = penstock.compile(queries, catalog=CATALOG, sharing=sharing).physical
-    return next(op.chain for op in plan.of_kind(KeepChain) if isinstance(op, KeepChain) and op.chain.stream == "Heat")
+    return next(op.chain for op in plan.of_kind(KeepChain) if op.chain.stream == "Heat")
 
 
 FRONTIERS = {
@@ -126,7 +126,7 @@ def test_uniform() -> None:
     for windows, uniform in (("[RANGE 1 sec]", True), ("[RANGE 2 sec]", False)):
         text = f"SELECT A.v FROM Heat A [RANGE 1 sec], Wet B {windows} WHERE A.k = B.k"
         plan = penstock.compile({"q": text, "p": f"{JOIN} WINDOW 3 sec"}, catalog=CATALOG).physical
-        routes = [op for op in plan.of_kind(Route) if isinstance(op, Route)]
+        routes = plan.of_kind(Route)
         assert is_uniform([Target(route.shape, route.members) for route in routes]) is uniform
 
 

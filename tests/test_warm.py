@@ -21,7 +21,7 @@ def plan(sharing: str = "slice", **texts: str) -> PhysicalPlan:
 
 def kept(of: PhysicalPlan, reading: int | None = None, **columns: int) -> dict[str, Kept]:
     """What is kept of every stream of a plan."""
-    keepers = [op for op in of.operators if isinstance(op, KeepChain)]
+    keepers = of.of_kind(KeepChain)
     own = {op.id: columns if op.chain.stream == "Heat" else {} for op in keepers}
     return {id_: Kept(HIGH, AHEAD, reading, TRIMMED, known) for id_, known in own.items()}
 
@@ -90,7 +90,7 @@ def test_retained() -> None:
     """Retained rows serve every query, as far back as they go."""
     before, after = plan(old="SELECT A.v FROM Heat A"), plan(old="SELECT A.v FROM Heat A", new=f"{JOIN} WINDOW 20 sec")
     own = {id_: Kept(HIGH, AHEAD, None, TRIMMED, {}, (EVER, 60 * SECOND)) for id_ in kept(after)}
-    (heat,) = (op.id for op in before.operators if isinstance(op, KeepChain))
+    (heat,) = (op.id for op in before.of_kind(KeepChain))
     found = starts(before, after, {}, own)["new"]
     assert dict(zip(found.streams, found.since, strict=True))["Heat"] == TRIMMED - 60 * SECOND + 1
     assert heat in own
