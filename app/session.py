@@ -216,13 +216,10 @@ class Session:
 
         A mistake in it raises `PenstockError` and changes nothing.
         """
-        from penstock.runtime.supported import refuse_unsupported
-
         with self._changing:
             changed = self.compiled.changed(program)
             engine, migration = self._engine, None
             if engine is not None:
-                refuse_unsupported(changed.physical)
                 plan = _run_plan(changed)
                 if plan.texts != engine.plan.texts:
                     migration = engine.migrate(plan)
@@ -278,7 +275,7 @@ class Session:
             return self._stop.is_set() or (deadline is not None and time.monotonic() >= deadline)
 
         self._stop.clear()
-        self._run(once or drain, over)
+        self._run(once or drain, over, drain=drain)
 
     def start(self) -> None:
         """Run in the background until `stop`."""
@@ -317,13 +314,13 @@ class Session:
         if failure is not None:
             raise failure
 
-    def _run(self, once: bool, over: Callable[[], bool], ready: Callable[[], None] = lambda: None) -> None:
+    def _run(
+        self, once: bool, over: Callable[[], bool], ready: Callable[[], None] = lambda: None, *, drain: bool = False
+    ) -> None:
         from penstock.runtime.engine import Engine
         from penstock.runtime.lock import Lock
         from penstock.runtime.metrics import Metrics
-        from penstock.runtime.supported import refuse_unsupported
 
-        refuse_unsupported(self.compiled.physical)
         if once and not self.compiled.physical.operators:
             raise PenstockError(
                 "there is no query to run", hint="Put one into queries/name.cql, or register one.", label="no-query"
@@ -351,6 +348,9 @@ class Session:
                 engine.start(once=once)
                 ready()
                 engine.run(until=over)
+                if drain and not over():
+                    engine.drain()
+                    engine.settle()
                 self._learn(engine, adapt=False)
             finally:
                 engine.stop()

@@ -56,7 +56,8 @@ def penstock(job: dict[str, Any]) -> dict[str, Any]:
         for name in ("a", "b")
     }
     texts = job.get("texts") or queries(job["queries"], job["window"])
-    compiled = p.compile(texts, {"streams": streams})
+    catalog = {"streams": streams, "relations": job.get("relations", {})}
+    compiled = p.compile(texts, catalog, settings=job.get("settings"))
     spark = spark_session()
     spark.range(10).count()
     reports: list[tuple[StepReport, dict[str, int], int]] = []

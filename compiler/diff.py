@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from penstock.compiler.physical import AggregateWindows, Ingest, KeepChain, Operator, PhysicalPlan, Probe, Route, Write
 from penstock.compiler.shared import Chain
+from penstock.compiler.tally import Tally
 from penstock.grammar.durations import format_duration
 
 KINDS = ("add", "widen", "extend", "split", "re-tag", "order", "route", "merge", "shorten", "narrow", "drop")
@@ -55,9 +56,17 @@ def _changes(before: Operator, after: Operator) -> Iterator[Stage]:
             yield Stage("order", after.id, f"new rows now probe {orders}")
         case Route(), Route():
             yield from _members(before, after)
-        case AggregateWindows(), AggregateWindows() if before.longest != after.longest:
-            kind = "extend" if after.longest > before.longest else "shorten"
-            yield Stage(kind, after.id, f"keeps partial aggregates for {format_duration(after.longest)}")
+        case AggregateWindows(), AggregateWindows():
+            yield from _counted(after.id, before.tally, after.tally)
+
+
+def _counted(operator: str, before: Tally, after: Tally) -> Iterator[Stage]:
+    old, new = ({counted.name for counted in tally.counted} for tally in (before, after))
+    if old != new:
+        yield Stage("re-tag", operator, "adds up for other constants")
+    if before.longest != after.longest:
+        kind = "extend" if after.longest > before.longest else "shorten"
+        yield Stage(kind, operator, f"keeps partial aggregates for {format_duration(after.longest)}")
 
 
 def _columns(operator: str, before: tuple[str, ...] | list[str], after: tuple[str, ...] | list[str]) -> Iterator[Stage]:
@@ -127,6 +136,8 @@ def _summary(operator: Operator) -> str:
         case Route():
             count = len(operator.members)
             return f"route to {f'{count} queries' if count != 1 else operator.members[0].query}"
+        case AggregateWindows():
+            return f"add up {operator.tally.shape.source.describe()}"
         case Write():
             return f"write to {operator.target}"
     return operator.kind

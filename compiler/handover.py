@@ -32,7 +32,7 @@ def moved_queries(old: PhysicalPlan, new: PhysicalPlan) -> tuple[str, ...]:
         and before[query][1] == member
         and before[query][0] != shape
         and replace(before[query][0], scope=shape.scope) == shape
-        and shape.keeps_state
+        and (shape.keeps_state or shape.slide is not None)
     )
 
 

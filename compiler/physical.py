@@ -14,6 +14,7 @@ from typing import ClassVar, TypeVar
 
 from penstock.compiler.logical import Join, Plan, RelationScan
 from penstock.compiler.shared import Chain, Member, Shape, SharedJoin, inputs_of
+from penstock.compiler.tally import Tally
 from penstock.grammar.durations import format_duration
 
 Kind = TypeVar("Kind", bound="Operator")
@@ -108,17 +109,16 @@ class Route(Operator):
 
 @dataclass(frozen=True)
 class AggregateWindows(Operator):
-    """Adds combinations up into partial aggregates by group, first and last instant; gives out final instants."""
+    """Adds combinations up into partial aggregates by group and time, from which any number of templates read."""
 
     kind: ClassVar[str] = "aggregate"
-    shape: Shape
-    longest: int
+    tally: Tally
 
     def identity(self) -> Iterable[str]:
-        return shape_text(self.shape)
+        return (*shape_text(self.tally.shape), str(self.tally.grain))
 
     def state(self) -> str:
-        return f"bounded: partial aggregates by group and instant, for {format_duration(self.longest)}"
+        return f"bounded: partial aggregates by group and time, for {format_duration(self.tally.longest)}"
 
 
 @dataclass(frozen=True)

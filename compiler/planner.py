@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from penstock.compiler.logical import Plan, StreamScan
 from penstock.compiler.physical import (
     AggregateWindows,
@@ -14,6 +16,7 @@ from penstock.compiler.physical import (
     Write,
 )
 from penstock.compiler.shared import Chain, Shape, SharedPlan, Template
+from penstock.compiler.tally import grain_of, is_tallied, tallied_shape, tallies
 
 ChainKey = tuple[str, str, bool]
 
@@ -28,13 +31,32 @@ def plan_physical(plan: SharedPlan) -> PhysicalPlan:
         units = _units(plan, join.scope, join.source)
         inputs = {keepers[(join.scope, scan.stream, unit)].id for scan in join.streams for unit in units[scan.alias]}
         probes[(join.scope, join.source)] = Probe(tuple(sorted(inputs)), join)
-    operators: list[Operator] = [*ingests.values(), *keepers.values(), *probes.values()]
+    aggregates = {}
+    for tally in tallies(plan.templates):
+        aggregates[tally.shape, tally.grain] = AggregateWindows((_source(tally.shape, probes, keepers).id,), tally)
+    operators: list[Operator] = [*ingests.values(), *keepers.values(), *probes.values(), *aggregates.values()]
     last: list[Operator] = []
     for template in plan.templates:
-        shape = template.shape
-        source = probes.get((shape.scope, shape.source)) or keepers[_key(shape, 0)]
-        last += _above(template, source)
+        read = _read(template, aggregates) or (_source(template.shape, probes, keepers).id,)
+        route = Route(read, template.shape, template.members)
+        last += [route, Write((route.id,), template.shape)]
     return PhysicalPlan((*sorted(operators, key=_order), *sorted(last, key=_order)))
+
+
+def _source(
+    shape: Shape, probes: Mapping[tuple[str, Plan], Probe], keepers: Mapping[ChainKey, KeepChain]
+) -> Probe | KeepChain:
+    """Where the combinations of a shape come from."""
+    return probes.get((shape.scope, shape.source)) or keepers[_key(shape, 0)]
+
+
+def _read(template: Template, aggregates: Mapping[tuple[Shape, int], AggregateWindows]) -> tuple[str, ...]:
+    """The partial aggregates that the queries of a template read."""
+    if not is_tallied(template.shape):
+        return ()
+    shape = tallied_shape(template.shape)
+    grains = {grain_of(template.shape, member) for member in template.members}
+    return tuple(sorted(aggregates[shape, grain].id for grain in grains))
 
 
 def _ingests(plan: SharedPlan, chains: dict[ChainKey, Chain]) -> dict[str, Ingest]:
@@ -75,17 +97,7 @@ def _key(shape: Shape, position: int) -> ChainKey:
     return shape.scope, scan.stream, shape.units[position] == "rows" and shape.keeps_state
 
 
-def _above(template: Template, source: Operator) -> list[Operator]:
-    shape = template.shape
-    route = Route((source.id,), shape, template.members)
-    operators: list[Operator] = [route]
-    if shape.slide is not None:
-        windows = [w.size for member in template.members for w in member.windows if w is not None and not w.rows]
-        operators.append(AggregateWindows((route.id,), shape, max(windows, default=0)))
-    return [*operators, Write((operators[-1].id,), shape)]
-
-
-_KINDS = ("ingest", "chain", "probe", "route", "aggregate", "sink")
+_KINDS = ("ingest", "chain", "probe", "aggregate", "route", "sink")
 
 
 def _order(operator: Operator) -> tuple[object, ...]:

@@ -19,6 +19,8 @@ class Settings:
     reevaluate: int = 1_000_000
     sharing: str = "slice"
     objective: str = "memory"
+    prefilter: bool = True
+    """Whether rows that no row of a relation is valid for are left out of the state of star-streaming joins."""
 
     def __post_init__(self) -> None:
         _one_of("sharing", self.sharing, SHARING)
@@ -36,6 +38,8 @@ class Settings:
             return replace(self, reevaluate=parse_duration(value))
         if key == "sharing":
             return replace(self, sharing=str(value).lower())
+        if key == "prefilter":
+            return replace(self, prefilter=_on_or_off(name, value))
         return replace(self, objective=str(value).lower())
 
     def with_all(self, values: Mapping[str, object]) -> Settings:
@@ -51,7 +55,16 @@ class Settings:
             "reevaluate": format_duration(self.reevaluate),
             "sharing": self.sharing,
             "objective": self.objective,
+            "prefilter": "on" if self.prefilter else "off",
         }
+
+
+def _on_or_off(name: str, value: object) -> bool:
+    known = {"on": True, "true": True, "off": False, "false": False}
+    text = str(value).lower()
+    if text not in known:
+        raise PenstockError(f"{name} cannot be '{value}'", hint="It is on or off.", label="bad-setting")
+    return known[text]
 
 
 def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:

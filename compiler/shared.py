@@ -6,6 +6,7 @@ slices. What is here is data; `rules/` says how it comes about, `physical.py` wh
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -95,12 +96,37 @@ class SharedJoin:
 
 
 @dataclass(frozen=True, slots=True)
+class Fact:
+    """A valid row of a relation whose expressions `theirs` equal a stream's `own`.
+
+    If it `limits`, it must also be valid at the times of all rows that are still to come.
+    """
+
+    relation: str
+    valid: tuple[str, str]
+    own: tuple[Scalar, ...]
+    theirs: tuple[Scalar, ...]
+    limits: bool
+
+    @property
+    def column(self) -> str:
+        """The name of the column that says until when a row has one."""
+        pairs = zip(self.own, self.theirs, strict=True)
+        text = "\n".join([self.relation, *self.valid, *(f"{a.sql} {b.sql}" for a, b in pairs)])
+        return f"_until_{hashlib.blake2b(text.encode(), digest_size=4).hexdigest()}"
+
+
+@dataclass(frozen=True, slots=True)
 class Wanted:
-    """Rows of a stream that meet conditions over `_query.c1`, …; each line of `rows` is constants and a reach."""
+    """Rows of a stream that meet conditions over `_query.c1`, …; each line of `rows` is constants and a reach.
+
+    Without all of the `facts` a row is not wanted either.
+    """
 
     conditions: tuple[Scalar, ...]
     parameters: tuple[str, ...]
     rows: tuple[tuple[tuple[Constant, ...], int], ...]
+    facts: tuple[Fact, ...] = ()
 
     @property
     def reach(self) -> int:
@@ -131,6 +157,12 @@ class Chain:
     def reach(self) -> int:
         """The age at which every row is dropped; 0 if none is kept."""
         return max(wanted.reach for wanted in self.wanted)
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """The facts that it is looked for when rows come, one for each column."""
+        found = {fact.column: fact for wanted in self.wanted for fact in wanted.facts}
+        return tuple(found[name] for name in sorted(found))
 
     @property
     def slices(self) -> tuple[tuple[int, int], ...]:

@@ -10,7 +10,8 @@ from penstock.compiler.cost import STRATEGIES, Cost, QueryLoad, Selection, shari
 from penstock.compiler.cost import SharedJoin as JoinLoad
 from penstock.compiler.estimate import Estimates
 from penstock.compiler.explain.words import with_constants
-from penstock.compiler.logical import RelationScan, StreamScan, Window
+from penstock.compiler.logical import RelationScan, StreamScan
+from penstock.compiler.output import seconds
 from penstock.compiler.shared import Member, SharedJoin, SharedPlan, Template, inputs_of
 from penstock.compiler.survival import match_fraction, survival
 
@@ -74,8 +75,8 @@ def _load(
     template: Template, member: Member, join: SharedJoin, rates: tuple[float, float], estimates: Estimates
 ) -> QueryLoad:
     """A query's windows as one, the mean by rate, and its selections."""
-    seconds = [_seconds(window, rate) for window, rate in zip(member.windows, rates, strict=True)]
-    window = sum(s * rate for s, rate in zip(seconds, rates, strict=True)) / sum(rates)
+    lengths = [seconds(window, rate) for window, rate in zip(member.windows, rates, strict=True)]
+    window = sum(length * rate for length, rate in zip(lengths, rates, strict=True)) / sum(rates)
     selections = [
         Selection(with_constants(conditions, member.constants), estimates.selectivity(scan.stream, conditions))
         if conditions
@@ -102,7 +103,7 @@ def _many_streams(join: SharedJoin, templates: list[Template], estimates: Estima
             for scan, position in zip(scans, positions, strict=True)
         ]
         for member in template.members:
-            windows = [_seconds(member.windows[p], rate) for p, rate in zip(positions, rates, strict=True)]
+            windows = [seconds(member.windows[p], rate) for p, rate in zip(positions, rates, strict=True)]
             selected = [rate * fraction for rate, fraction in zip(rates, fractions, strict=True)]
             alone_rows += sum(rate * window for rate, window in zip(selected, windows, strict=True))
             alone_work += _work(join, selected, windows, estimates)
@@ -152,10 +153,3 @@ def _work(join: SharedJoin, rates: list[float], windows: list[float], estimates:
             known = [edges[pair] for done in order[:position] if (pair := frozenset({done, name})) in edges]
             partial *= sizes[name] / max(known, default=1.0)
     return total
-
-
-def _seconds(window: Window | None, rate: float) -> float:
-    """A window as seconds; so many rows last as long as they take to come."""
-    if window is None:
-        return 0.0
-    return window.size / rate if window.rows else window.size / SECOND

@@ -59,7 +59,8 @@ class Background:
             present = chains.get(chain, ())
             if paths <= {old.path for old in present}:
                 kept = [old for old in present if old.path not in paths]
-                if chunk is not None and current[chain].chain.wanted != merge.chain.wanted:
+                changed = merge.chain is not None and current[chain].chain.wanted != merge.chain.wanted
+                if chunk is not None and chunk.ranks is None and changed:
                     chunk = chunk.under(current[chain].chain, grown=True)
                 chains = {**chains, chain: tuple([*kept, chunk] if chunk is not None else kept)}
                 self._dead += list(paths)

@@ -31,6 +31,8 @@ class Chunk:
     trimmed: int | None = None
     stale: bool = False
     """Whether the rows may reach less far than it says, because queries have left since they were counted."""
+    ranks: tuple[int, int] | None = None
+    """Of rows that are counted, the first and the last rank."""
 
     def to_data(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -40,7 +42,8 @@ class Chunk:
     def of(data: dict[str, Any]) -> Chunk:
         """From JSON."""
         reaches = tuple((int(age), int(count)) for age, count in data["reaches"])
-        return Chunk(**{**data, "reaches": reaches})
+        ranks = data.get("ranks")
+        return Chunk(**{**data, "reaches": reaches, "ranks": None if ranks is None else (ranks[0], ranks[1])})
 
     def under(self, chain: Chain, *, grown: bool) -> Chunk:
         """The chunk under another plan, which may want more of its rows than the one it was made for if `grown`."""

@@ -8,7 +8,13 @@ from datetime import date, datetime
 from penstock.compiler.scalar import ColumnRef, Scalar, replaced
 
 TIME = "_ts"
-"""An input's event time in microseconds, and, in results, the time of the result."""
+"""The time of a result."""
+AT = "_at"
+"""An input's event time in microseconds."""
+RANK = "_rank"
+"""Which row of its stream a row is, in the order of event time and position, counted from 1."""
+SEEN = "_seen"
+"""How many rows of a stream there are up to the event time of an input's row."""
 REACH = "_reach"
 """How far down the chain a row goes, in microseconds."""
 QUERY = "_query"

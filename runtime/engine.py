@@ -11,8 +11,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pyspark.sql import Observation, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession
 
 from penstock.catalog import Catalog
 from penstock.compiler.diff import Stage, diff
@@ -20,10 +19,12 @@ from penstock.compiler.physical import KeepChain, PhysicalPlan
 from penstock.compiler.warm import EVER, Start
 from penstock.grammar.errors import PenstockError
 from penstock.runtime.background import Background, MergeDone
-from penstock.runtime.chunks import chunk_folder
+from penstock.runtime.chunks import Chunk, chunk_folder
+from penstock.runtime.counting import ranked_schema
 from penstock.runtime.faults import reached
 from penstock.runtime.inbox import Inbox, Taken
 from penstock.runtime.log import Log, State, StreamState
+from penstock.runtime.marks import marked
 from penstock.runtime.migrate import (
     handover_to,
     migrated,
@@ -35,13 +36,21 @@ from penstock.runtime.migrate import (
 )
 from penstock.runtime.pipeline import New, Pipeline
 from penstock.runtime.plans import Plans, RunPlan, Texts, remake
-from penstock.runtime.propagate import Merge, due, merged
+from penstock.runtime.propagate import (
+    Merge,
+    due,
+    due_partials,
+    due_ranked,
+    merged,
+    merged_partials,
+    merged_ranked,
+)
+from penstock.runtime.relations import Relations
 from penstock.runtime.results import Results
-from penstock.runtime.route import NUMBER
 from penstock.runtime.statistics import Statistics
+from penstock.runtime.step import Outcome, Work
 from penstock.runtime.storage import Storage
 
-_ROWS_PER_TASK = 200_000
 _SETTLED = 8
 """After so many steps without a migration, what nobody wants any more is looked for in the chunks."""
 _NOTED = 32
@@ -94,13 +103,14 @@ class Engine:
         self._root = root
         self._on_step = on_step
         self._parallelism = spark.sparkContext.defaultParallelism
-        self._pipeline = Pipeline(spark, PhysicalPlan(), Catalog(), self.storage, root)
+        self._relations = Relations(spark, self.storage, root)
+        self._pipeline = Pipeline(spark, PhysicalPlan(), Catalog(), self.storage, root, relations=self._relations)
         self._migrated_at = 0
         self._asked: deque[tuple[RunPlan, Future[Migration]]] = deque()
         self._asking = threading.Lock()
         self._over = False
         self._thread: int | None = None
-        self._inbox = Inbox(spark, self.storage, root, step_rows)
+        self._inbox = Inbox(spark, self.storage, root, step_rows, self._relations)
         self._background = Background(self.storage, self.results)
 
     # Opening: go on where the last run ended
@@ -129,10 +139,19 @@ class Engine:
             self._migrate(plan)
 
     def _made_ready(self, plan: RunPlan) -> Pipeline:
-        usable = {query: start.usable for query, start in self.starts.items() if start.usable != EVER}
         groups = self.state.groups
         spans = spans_of(plan)
-        return Pipeline(self.spark, plan.running, plan.catalog, self.storage, self._root, groups, usable, spans)
+        return Pipeline(
+            self.spark,
+            plan.running,
+            plan.catalog,
+            self.storage,
+            self._root,
+            groups,
+            self.starts,
+            spans,
+            self._relations,
+        )
 
     def _add_stream(self, name: str) -> None:
         known = self.state.streams.get(name, StreamState())
@@ -142,16 +161,21 @@ class Engine:
         """Remove chunks that neither the state nor a waiting batch knows, and notes of batches that are done."""
         known = {chunk.path for chunks in self.state.chains.values() for chunk in chunks}
         known |= {chunk.path for batch in self._inbox.waiting() for _, chunk in batch.chunks}
-        for name in self._pipeline.streams:
+        for name in {keeper.chain.stream for keeper in self._pipeline.keepers.values()}:
             folder = chunk_folder(self.storage, name)
             for chain in self.storage.names(folder):
                 if chain.endswith(".json"):
                     if int(chain[1:-5]) <= self.state.streams.get(name, StreamState()).batch:
                         self.storage.delete(f"{folder}/{chain}")
                     continue
-                for chunk in self.storage.names(f"{folder}/{chain}"):
-                    if f"{folder}/{chain}/{chunk}" not in known:
-                        self.storage.delete(f"{folder}/{chain}/{chunk}")
+                self._clean_folder(f"{folder}/{chain}", known)
+        for name in self.storage.names(self.storage.path("partials")):
+            self._clean_folder(self.storage.path("partials", name), known)
+
+    def _clean_folder(self, folder: str, known: set[str]) -> None:
+        for chunk in self.storage.names(folder):
+            if f"{folder}/{chunk}" not in known:
+                self.storage.delete(f"{folder}/{chunk}")
 
     # Running
 
@@ -189,6 +213,7 @@ class Engine:
         self._inbox.stop()
         self._background.stop()
         self._pipeline.close()
+        self._relations.close()
         if self.state.step:
             self.statistics.write(self.storage)
 
@@ -236,6 +261,7 @@ class Engine:
         old = self.plan
         plan = replace(plan, before=None) if finish else handover_to(old, plan)
         streams = {op.chain.stream for op in plan.running.of_kind(KeepChain)}
+        streams = {name for name in streams if plan.catalog.find(name) is not None}  # the others are results
         coming = [name for name in sorted(streams) if name not in self._inbox.streams]
         refuse_changed_columns(old, plan)
         for name in coming:
@@ -258,6 +284,7 @@ class Engine:
             self._pipeline = self._made_ready(plan)
             self._inbox.use({name: self._pipeline.chains_of(name) for name in streams}, state.plan)
         before.close()
+        self._inbox.begin_to_count()
         self._inbox.forget(left)
         for name in coming:
             self._add_stream(name)
@@ -272,19 +299,64 @@ class Engine:
         handover = self.plan.handover
         if handover is None:
             return False
-        streams = {name: self.state.streams.get(name, StreamState()) for name in self._pipeline.streams}
-        marks = self._pipeline.watermarks(streams)
-        starts = ((self.starts[query], cut) for query, cut in handover.cuts.items())
-        return all(marks.get(name, EVER) >= cut for start, cut in starts for name in start.streams)
+        pipeline, streams = self._pipeline, self.state.streams
+        marks = {
+            query: pipeline.mark(streams, frozenset().union(*map(pipeline.base_streams, self.starts[query].streams)))
+            for query in handover.cuts
+        }
+        return all(mark is not None and mark >= handover.cuts[query] for query, mark in marks.items())
 
     # A step
 
-    def _step(self, taken: Taken) -> None:
+    def drain(self) -> None:
+        """Close every window, as though the streams had ended: what is settled by that is given in a last step."""
+        highs = [known.high for known in self.state.streams.values() if known.high is not None]
+        longest = self._pipeline.longest_wait
+        if highs and longest is not None:
+            end = max(highs)
+            for name in self._pipeline.streams:
+                self._inbox.raise_floor(name, end + longest + 1)
+            self._step({}, end)
+
+    def _step(self, taken: Taken, end: int | None = None) -> None:
+        """Take batches; with an `end`, the streams have ended at that time."""
         began = time.perf_counter()
         number = self.state.step + 1
         self.log.begin(number, {name: [batch.number for batch in batches] for name, batches in taken.items()})
         reached("step-begun")
-        self._pipeline.begin_step()
+        self._pipeline.views.begin()
+        new = self._new_chunks(taken)
+        streams = self._streams_after(taken, end)
+        work = Work(
+            self.spark, self.storage, self.results, self._pipeline, number, new, self.state, streams, end is not None
+        )
+        outcome = work.do()
+        state = self._after(streams, new, number, outcome)
+        starts = self._starts_after(state)
+        if starts != self.starts:
+            state = replace(state, starts=self.plans.write_starts(state.plan, number, starts))
+        self.log.commit(state)
+        changed = _waiting(starts) != _waiting(self.starts)
+        self.state, self.starts = state, starts
+        reached("step-committed")
+        if changed:  # what is complete by now is given from now on
+            self._pipeline.close()
+            self._pipeline = self._made_ready(self.plan)
+        self._inbox.forget(taken)
+        self._background.tidy()
+        self._start_merges()
+        seconds = time.perf_counter() - began
+        self.statistics.add(taken, seconds)
+        if number % _NOTED == 0:
+            self.statistics.write(self.storage)
+        counts = dict(outcome.counts)
+        total = counts.pop("")
+        if self._on_step is not None and (taken or total):
+            rows = {name: sum(batch.rows for batch in batches) for name, batches in taken.items()}
+            self._on_step(StepReport(number, seconds, rows, total, counts))
+
+    def _new_chunks(self, taken: Taken) -> New:
+        """The chunks that come with batches, by chain."""
         new: New = {}
         for batches in taken.values():
             for batch in batches:
@@ -293,86 +365,74 @@ class Engine:
                     if keeper is None:  # it was read for queries that have left
                         self._background.bury([chunk.path])
                     else:
-                        fits = batch.plan == self.state.plan
+                        fits = batch.plan == self.state.plan or keeper.chain.rows
                         new.setdefault(chain, []).append(chunk if fits else chunk.under(keeper.chain, grown=True))
-        shown, counts = self._write_results(number, new)
-        for outlet, sink in self._pipeline.sinks:
-            found = self._pipeline.results(outlet, new, self.state)
-            if found is not None:
-                sink.write(found, number)
-        state = self._after(taken, new, number, shown, counts)
-        starts = self._starts_after(state)
-        if starts != self.starts:
-            state = replace(state, starts=self.plans.write_starts(state.plan, number, starts))
-        self.log.commit(state)
-        self.state, self.starts = state, starts
-        reached("step-committed")
-        self._inbox.forget(taken)
-        self._background.tidy()
-        self._start_merges()
-        seconds = time.perf_counter() - began
-        self.statistics.add(taken, seconds)
-        if number % _NOTED == 0:
-            self.statistics.write(self.storage)
-        if self._on_step is not None and taken:
-            rows = {name: sum(batch.rows for batch in batches) for name, batches in taken.items()}
-            total = counts.pop("", 0)
-            self._on_step(StepReport(number, seconds, rows, total, counts))
+        return new
 
-    def _write_results(self, number: int, new: New) -> tuple[list[str], dict[str, int]]:
-        """Compute and show the results of a step; the folders, and the number of results by query and in all."""
-        staged, counts = [], {"": 0}
-        for group, outlet in self._pipeline.stored.items():
-            rows = self._pipeline.results(outlet, new, self.state)
-            if rows is None:
-                continue
-            seen = Observation()
-            measures = ["count(1)", *(f"count_if({NUMBER} = {place})" for place in range(outlet.counted))]
-            observed = rows.observe(seen, F.expr(f"array({', '.join(measures)}) AS counts")).drop(NUMBER)
-            self.results.stage(observed.coalesce(self._tasks(new)), number, group)
-            total, *by_number = seen.get["counts"]
-            counts[""] += total
-            for query, place in outlet.queries if outlet.counted else ():
-                counts[query] = counts.get(query, 0) + by_number[place]
-            if total:
-                staged.append(group)
-        reached("results-staged")
-        shown = [self.results.show(number, group) for group in staged]
-        reached("results-moved")
-        return shown, counts
-
-    def _tasks(self, new: New) -> int:
-        """How many tasks a step is worth: each costs as much as some ten thousand rows."""
-        chunks = [*new.values(), *(self.state.chains.get(chain, ()) for chain in new)]
-        rows = sum(chunk.rows for own in chunks for chunk in own)
-        return max(1, min(self._parallelism, rows // _ROWS_PER_TASK))
+    def _streams_after(self, taken: Taken, end: int | None) -> dict[str, StreamState]:
+        """How far the streams are when a step is done."""
+        streams = _taken(self.state.streams, taken)
+        self._let_idle_pass(streams, taken)
+        if end is not None:
+            longest = self._pipeline.longest_wait or 0
+            for name in self._pipeline.streams:
+                known = streams.get(name, StreamState())
+                streams[name] = replace(known, floor=max(end + longest + 1, known.floor or EVER))
+        lateness = {name: self._pipeline.stream(name).lateness for name in self._pipeline.streams}
+        return {name: marked(known, lateness[name]) if name in lateness else known for name, known in streams.items()}
 
     # After a step
 
-    def _after(self, taken: Taken, new: New, number: int, shown: list[str], counts: dict[str, int]) -> State:
+    def _after(self, streams: dict[str, StreamState], new: New, number: int, outcome: Outcome) -> State:
         """What is true when a step is done."""
-        streams = _taken(self.state.streams, taken)
-        self._let_idle_pass(streams, taken)
         chains = dict(self.state.chains)
         trimmed = dict(self.state.trimmed)
-        for chain, horizon in self._pipeline.horizons(streams).items():
-            chunks = [*chains.get(chain, ()), *new.get(chain, ())]
-            if horizon is not None:
-                trimmed[chain] = max(horizon, trimmed.get(chain, EVER))
-            live = [c for c in chunks if c.reach > 0 and not (horizon is not None and c.is_dead(horizon))]
-            self._background.bury([chunk.path for chunk in chunks if chunk not in live])
-            chains[chain] = tuple(live)
-        chains, results = self._background.put_in_place(chains, [*self.state.results, *shown], self._pipeline.keepers)
-        totals = {name: self.state.counts.get(name, 0) + count for name, count in counts.items()}
+        for id_, keeper in self._pipeline.keepers.items():
+            chunks = (*chains.get(id_, ()), *new.get(id_, ()))
+            if keeper.chain.rows:
+                chains[id_] = self._still_counted(keeper, chunks, streams)
+            else:
+                chains[id_] = self._still_alive(id_, chunks, self._pipeline.horizon(keeper, streams), trimmed)
+        for id_ in self._pipeline.tallies:
+            chunks = (*chains.get(id_, ()), *new.get(id_, ()))
+            chains[id_] = self._still_alive(id_, chunks, self._pipeline.tally_horizon(id_, streams), trimmed)
+        results = [*self.state.results, *outcome.shown]
+        chains, results = self._background.put_in_place(chains, results, self._pipeline.keepers)
+        totals = {name: self.state.counts.get(name, 0) + count for name, count in outcome.counts.items()}
         return replace(
             self.state,
             step=number,
             streams=streams,
             chains=chains,
+            ranked={**self.state.ranked, **outcome.ranked},
             trimmed=trimmed,
             results=tuple(results),
             counts={**self.state.counts, **totals},
         )
+
+    def _still_alive(
+        self, id_: str, chunks: tuple[Chunk, ...], horizon: int | None, trimmed: dict[str, int]
+    ) -> tuple[Chunk, ...]:
+        """The chunks that may still be part of a result; the others are removed."""
+        if horizon is not None:
+            trimmed[id_] = max(horizon, trimmed.get(id_, EVER))
+        live = tuple(c for c in chunks if c.reach > 0 and not (horizon is not None and c.is_dead(horizon)))
+        self._background.bury([chunk.path for chunk in chunks if chunk not in live])
+        return live
+
+    def _still_counted(
+        self, keeper: KeepChain, chunks: tuple[Chunk, ...], streams: dict[str, StreamState]
+    ) -> tuple[Chunk, ...]:
+        """The chunks with rows that are still to be counted, or among the last ones of their stream."""
+        lowest = self._pipeline.lowest_rank(keeper, chunks, streams)
+        counted = self._pipeline.mark(streams, self._pipeline.base_streams(keeper.chain.stream))
+        live = tuple(
+            chunk
+            for chunk in chunks
+            if (chunk.ranks[1] > lowest if chunk.ranks is not None else counted is None or chunk.high >= counted)
+        )
+        self._background.bury([chunk.path for chunk in chunks if chunk not in live])
+        return live
 
     def _starts_after(self, state: State) -> dict[str, Start]:
         """The starts of the queries, some of which have waited for the batches of the step."""
@@ -381,6 +441,12 @@ class Engine:
             for name in start.waits:
                 stream = state.streams.get(name, StreamState())
                 start = start.taken(name, stream.batch, stream.high)
+            if start.counts:
+                pipeline = self._pipeline
+                marks = {c.stream: pipeline.mark(state.streams, pipeline.base_streams(c.stream)) for c in start.counts}
+                start = start.counted(state.ranked, {name: mark for name, mark in marks.items() if mark is not None})
+            if start.reads:
+                start = start.read({name: found[name].complete for name in start.reads if name in found})
             if start is not self.starts[query]:
                 found = {**found, query: start}
         return found
@@ -404,22 +470,39 @@ class Engine:
                 self._inbox.raise_floor(name, floor)
 
     def _start_merges(self) -> None:
-        for chain, keeper in self._pipeline.keepers.items():
-            if not self._background.is_merging(chain):
-                chunks = self.state.chains.get(chain, ())
-                horizon = self._pipeline.horizon(keeper.chain, self.state.streams)
-                settled = self.steps_since_migration >= _SETTLED
-                merge = due(keeper.chain, chunks, horizon, settled=settled)
+        for id_ in (*self._pipeline.keepers, *self._pipeline.tallies):
+            if not self._background.is_merging(id_):
+                merge = self._due(id_)
                 if merge is not None:
-                    self._background.merge_chunks(chain, self._merger(merge, keeper))
+                    self._background.merge_chunks(id_, self._merger(id_, merge))
         self._background.merge_results(self.results.due(self.state))
 
-    def _merger(self, merge: Merge, keeper: KeepChain) -> Callable[[], MergeDone]:
-        path = f"{chunk_folder(self.storage, keeper.chain.stream)}/{keeper.id}/m{self.state.step:010}"
-        schema = self._pipeline.schema(keeper.chain)
-        stream, step = keeper.chain.stream, self.state.step
+    def _due(self, id_: str) -> Merge | None:
+        """What is best merged next, of a chain or of partial aggregates."""
+        chunks, streams = self.state.chains.get(id_, ()), self.state.streams
+        tally, keeper = self._pipeline.tallies.get(id_), self._pipeline.keepers.get(id_)
+        if tally is not None:
+            return due_partials(chunks, self._pipeline.tally_horizon(id_, streams))
+        assert keeper is not None
+        if keeper.chain.rows:
+            return due_ranked(keeper.chain, chunks, self._pipeline.lowest_rank(keeper, chunks, streams))
+        settled = self.steps_since_migration >= _SETTLED
+        return due(keeper.chain, chunks, self._pipeline.horizon(keeper, streams), settled=settled)
+
+    def _merger(self, id_: str, merge: Merge) -> Callable[[], MergeDone]:
+        name = f"m{self.state.step:010}"
+        tally, keeper = self._pipeline.tallies.get(id_), self._pipeline.keepers.get(id_)
+        if tally is not None:
+            path = self.storage.path("partials", id_, name)
+            return lambda: (merge, merged_partials(self.spark, tally, merge, path))
+        assert keeper is not None
+        chain, stream, step = keeper.chain, keeper.chain.stream, self.state.step
+        path = f"{chunk_folder(self.storage, stream)}/{id_}/{name}"
+        schema = self._pipeline.schema(chain)
+        if chain.rows:
+            return lambda: (merge, merged_ranked(self.spark, merge, ranked_schema(schema), path))
         rows = sum(chunk.rows for chunk in merge.chunks)
-        counted = self.statistics.to_count(stream, self._pipeline.key_columns(keeper.chain), rows, step)
+        counted = self.statistics.to_count(stream, self._pipeline.key_columns(chain), rows, step)
 
         def work() -> MergeDone:
             chunk, distinct = merged(self.spark, merge, schema, path, counted)
@@ -451,6 +534,11 @@ def _taken(streams: dict[str, StreamState], taken: Taken) -> dict[str, StreamSta
                 unreadable=known.unreadable + sum(batch.unreadable for batch in batches),
             )
     return found
+
+
+def _waiting(starts: dict[str, Start]) -> set[str]:
+    """The queries of which it is not known yet since when they are complete."""
+    return {query for query, start in starts.items() if start.complete is None}
 
 
 def _paths(state: State) -> set[str]:

@@ -8,6 +8,8 @@ POINTS = (
     "chunk-written",
     "chunk-noted",
     "step-begun",
+    "rows-counted",
+    "partials-written",
     "results-staged",
     "results-moved",
     "step-committed",

@@ -6,6 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -19,6 +20,7 @@ from penstock.runtime.chunks import Batch
 from penstock.runtime.ingest import Ingest, forget
 from penstock.runtime.log import StreamState
 from penstock.runtime.migrate import Reading
+from penstock.runtime.relations import Relations
 from penstock.runtime.sources import explained, explanation, read_stream
 from penstock.runtime.storage import Storage
 
@@ -31,11 +33,14 @@ Taken = dict[str, list[Batch]]
 class Inbox:
     """The streams in use, their readers, and the batches that wait to be taken."""
 
-    def __init__(self, spark: SparkSession, storage: Storage, root: Path | None, step_rows: int) -> None:
+    def __init__(
+        self, spark: SparkSession, storage: Storage, root: Path | None, step_rows: int, relations: Relations
+    ) -> None:
         self._spark = spark
         self._storage = storage
         self._root = root
         self._step_rows = step_rows
+        self._relations = relations
         self._once: bool | None = None
         self._ingests: dict[str, Ingest] = {}
         self._pending: dict[str, deque[Batch]] = {}
@@ -44,6 +49,7 @@ class Inbox:
         self._leaving: set[str] = set()
         self._failures: dict[str, Exception] = {}
         self._readers: dict[str, StreamingQuery] = {}
+        self._with_positions: set[str] = set()
         self._seen: dict[str, float] = {}
         self._stopping = threading.Event()
         self.news = threading.Condition()
@@ -58,7 +64,7 @@ class Inbox:
 
     def add(self, stream: Stream, chains: tuple[KeepChain, ...], known: StreamState, plan: int) -> None:
         """Take in a stream from where it was left; reading begins with `start`, or now if that was long ago."""
-        ingest = Ingest(stream, chains, self._storage, known.high, known.floor, plan)
+        ingest = Ingest(stream, chains, self._storage, self._relations, known.high, known.floor, plan)
         waiting = ingest.noted(after=known.batch)
         for batch in waiting:
             if batch.high is not None:
@@ -79,6 +85,26 @@ class Inbox:
         for name, own in chains.items():
             if name in self._ingests:
                 self._ingests[name].chains, self._ingests[name].plan = own, plan
+
+    def begin_to_count(self) -> None:
+        """Where rows must be counted now and were not, read the streams anew, with the positions of rows."""
+        for name in [name for name in self._readers if self._are_counted(name) and name not in self._with_positions]:
+            with self.news:
+                self._leaving.add(name)
+                self.news.notify_all()
+            self._readers.pop(name).stop()
+            with self.news:
+                self.news.wait_for(partial(self._is_not_taking, name))
+                self._leaving.discard(name)
+                self._failures.pop(name, None)
+            assert self._once is not None
+            self._readers[name] = self._reader(name, self._once)
+
+    def _is_not_taking(self, name: str) -> bool:
+        return name not in self._taking
+
+    def _are_counted(self, name: str) -> bool:
+        return any(keeper.chain.rows for keeper in self._ingests[name].chains)
 
     def remove(self, names: Iterable[str]) -> Taken:
         """Stop reading streams; what was read of them and not taken."""
@@ -124,7 +150,12 @@ class Inbox:
 
     def _reader(self, name: str, once: bool) -> StreamingQuery:
         stream = self._ingests[name].stream
-        rows = read_stream(self._spark, stream, self._root)
+        positions = self._are_counted(name)
+        if positions:
+            self._with_positions.add(name)
+        else:
+            self._with_positions.discard(name)
+        rows = read_stream(self._spark, stream, self._root, positions=positions)
         writer = rows.writeStream.foreachBatch(self._taker(name)).queryName(f"penstock {name}")
         writer = writer.option("checkpointLocation", self._storage.path("checkpoints", quote(name, safe="")))
         writer = writer.trigger(availableNow=True) if once else writer.trigger(processingTime="0 seconds")

@@ -14,10 +14,14 @@ from pyspark.sql import functions as F
 
 from penstock.catalog import Stream
 from penstock.compiler.physical import KeepChain
+from penstock.compiler.shared import Chain
 from penstock.runtime.chunks import Accepted, Batch, Chunk, chunk_folder
 from penstock.runtime.columns import REACH, changing, quoted
+from penstock.runtime.counting import PLACE, place_of_batch
+from penstock.runtime.facts import with_facts
 from penstock.runtime.faults import reached
-from penstock.runtime.reach import Acceptance, acceptances, counted_ages, reach_sql
+from penstock.runtime.reach import Acceptance, acceptances, counted_ages, reach_sql, time_sql
+from penstock.runtime.relations import Relations
 from penstock.runtime.sources import ORIGINAL, REASON, Conversion
 from penstock.runtime.storage import Storage
 
@@ -31,6 +35,7 @@ class Ingest:
     stream: Stream
     chains: tuple[KeepChain, ...]
     storage: Storage
+    relations: Relations
     high: int | None = None
     floor: int | None = None
     plan: int = 0
@@ -122,14 +127,18 @@ class Ingest:
         path = f"{self.folder}/{keeper.id}/b{number:010}"
         fine = f"{REASON} IS NULL AND NOT {_LATE}"
         reach = f"IF({fine}, {reach_sql(chain)}, NULL)"
-        rows = spark.sql(f"SELECT *, {reach} AS {REACH} FROM ({ready}) AS ready")
-        kept = [*map(quoted, chain.columns)]
+        if chain.facts:
+            ready = with_facts(ready, chain, self.relations.latest())
+        place = place_of_batch(number) if chain.rows else []
+        rows = spark.sql(f"SELECT {', '.join(['*', f'{reach} AS {REACH}', *place])} FROM ({ready}) AS ready")
+        kept = [*map(quoted, chain.columns), *(fact.column for fact in chain.facts), *(PLACE if chain.rows else ())]
         measures = [] if seen else _of_batch(self._time, fine)
         measures += [
             f"count(IF({fine}, {selection.sql}, NULL)) AS accepted{place}" for place, selection in enumerate(selections)
         ]
         if not chain.partitioned:
-            found, chunk = self._write_chunk(rows, path, kept, measures, counted_ages(chain.boundaries))
+            ages = () if chain.rows else counted_ages(chain.boundaries)
+            found, chunk = self._write_chunk(rows, path, kept, measures, ages)
             return found, [] if chunk is None else [chunk]
         chunks = []
         counts: dict[str, Any] = {}
@@ -144,26 +153,8 @@ class Ingest:
         self, rows: DataFrame, path: str, kept: list[str], measures: list[str], ages: tuple[int, ...]
     ) -> tuple[dict[str, Any], Chunk | None]:
         """Write the rows that have a reach; also what was measured over all rows."""
-        of_batch = len(measures)
-        wanted = f"{REACH} IS NOT NULL"
-        measures = [
-            *measures,
-            f"count({REACH}) AS kept",
-            f"min(IF({wanted}, {self._time}, NULL)) AS from",
-            f"max(IF({wanted}, {self._time}, NULL)) AS to",
-            f"max({REACH}) AS reach",
-            *(f"count_if({REACH} > {age}L) AS beyond{age}" for age in ages),
-        ]
-        seen = Observation()
-        text = f"struct({', '.join(measures)}) AS found"
-        observed = rows.observe(seen, F.expr(text)).where(wanted).selectExpr(*kept)
-        observed.write.mode("overwrite").parquet(path)
-        found = _measured(seen, rows, text).asDict()
-        counts = dict(list(found.items())[:of_batch])
-        if not found["kept"]:
-            return counts, None
-        beyond = tuple((age, found[f"beyond{age}"]) for age in ages if age < found["reach"])
-        return counts, Chunk(path, found["from"], found["to"], found["kept"], found["reach"], beyond)
+        found = _written(rows, path, kept, self._time, measures, ages)
+        return dict(list(found.items())[: len(measures)]), _chunk(found, path, ages)
 
     def _set_aside(self, spark: SparkSession, number: int) -> None:
         """Write the rows that are not taken, as they came, with the reason."""
@@ -175,6 +166,38 @@ class Ingest:
         )
         folder = self.storage.path("rejected", quote(self.stream.name, safe=""), f"b{number:010}")
         bad.write.mode("overwrite").json(folder)
+
+
+def write_chunk(rows: DataFrame, path: str, kept: list[str], chain: Chain, ages: tuple[int, ...] = ()) -> Chunk | None:
+    """Write rows with a reach as a chunk; None if there are none."""
+    return _chunk(_written(rows, path, kept, time_sql(chain), [], ages), path, ages)
+
+
+def _written(
+    rows: DataFrame, path: str, kept: list[str], time: str, measures: list[str], ages: tuple[int, ...]
+) -> dict[str, Any]:
+    """Write the rows that have a reach; what was measured, and what a chunk of them is."""
+    wanted = f"{REACH} IS NOT NULL"
+    measures = [
+        *measures,
+        f"count({REACH}) AS kept",
+        f"min(IF({wanted}, {time}, NULL)) AS from",
+        f"max(IF({wanted}, {time}, NULL)) AS to",
+        f"max({REACH}) AS reach",
+        *(f"count_if({REACH} > {age}L) AS beyond{age}" for age in ages),
+    ]
+    seen = Observation()
+    text = f"struct({', '.join(measures)}) AS found"
+    observed = rows.observe(seen, F.expr(text)).where(wanted).selectExpr(*kept)
+    observed.write.mode("overwrite").parquet(path)
+    return dict(_measured(seen, rows, text).asDict())
+
+
+def _chunk(found: dict[str, Any], path: str, ages: tuple[int, ...]) -> Chunk | None:
+    if not found["kept"]:
+        return None
+    beyond = tuple((age, found[f"beyond{age}"]) for age in ages if age < found["reach"])
+    return Chunk(path, found["from"], found["to"], found["kept"], found["reach"], beyond)
 
 
 def forget(storage: Storage, stream: str, number: int) -> None:

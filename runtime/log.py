@@ -22,7 +22,10 @@ Group = dict[str, tuple[str, str]]
 
 @dataclass(frozen=True)
 class StreamState:
-    """How far a stream has been taken: the last batch, the largest event time, and counts of rows."""
+    """How far a stream has been taken: the last batch, the largest event time, and counts of rows.
+
+    No row before its `mark` is taken any more.
+    """
 
     batch: int = -1
     high: int | None = None
@@ -30,6 +33,7 @@ class StreamState:
     rows: int = 0
     late: int = 0
     unreadable: int = 0
+    mark: int | None = None
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,8 @@ class State:
     """The file with the starts of the queries."""
     streams: dict[str, StreamState] = field(default_factory=dict)
     chains: dict[str, tuple[Chunk, ...]] = field(default_factory=dict)
+    ranked: dict[str, int] = field(default_factory=dict)
+    """For each chain whose rows are counted, how many have been."""
     columns: dict[str, dict[str, int]] = field(default_factory=dict)
     """For each chain the columns that it has not always kept, and since when it does."""
     trimmed: dict[str, int] = field(default_factory=dict)
@@ -65,6 +71,7 @@ class State:
             "starts": self.starts,
             "streams": {name: vars(stream) for name, stream in self.streams.items()},
             "chains": {chain: [chunk.to_data() for chunk in chunks] for chain, chunks in self.chains.items()},
+            "ranked": self.ranked,
             "columns": self.columns,
             "trimmed": self.trimmed,
             "retained": self.retained,
@@ -88,6 +95,7 @@ class State:
             data["starts"],
             {name: StreamState(**stream) for name, stream in data["streams"].items()},
             {chain: tuple(map(Chunk.of, chunks)) for chain, chunks in data["chains"].items()},
+            data.get("ranked", {}),
             data["columns"],
             data["trimmed"],
             {chain: (since, reach) for chain, (since, reach) in data["retained"].items()},

@@ -9,9 +9,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from penstock.compiler.physical import KeepChain, PhysicalPlan
+from penstock.compiler.physical import AggregateWindows, Ingest, KeepChain, PhysicalPlan
 from penstock.compiler.warm import EVER, Start
 from penstock.grammar.durations import format_duration
+from penstock.runtime.chunks import Chunk
 from penstock.runtime.log import State
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Metrics:
 
 def stream_table(plan: PhysicalPlan, state: State) -> Table:
     """Every stream: rows taken, how far in event time, rows set aside."""
-    names = sorted({op.chain.stream for op in plan.of_kind(KeepChain)})
+    names = sorted({op.stream for op in plan.of_kind(Ingest) if not op.derived})
     table = []
     for name in names:
         known = state.streams.get(name)
@@ -87,7 +88,10 @@ def slice_table(plan: PhysicalPlan, state: State) -> Table:
     for keeper in _keepers(plan):
         chain = keeper.chain
         chunks = state.chains.get(keeper.id, ())
-        now = _now(state, chain.stream)
+        if chain.rows:
+            table += _counted_slices(keeper, state)
+            continue
+        now = _now(state, chain.stream, chunks)
         for start, end in chain.slices:
             inside = [chunk for chunk in chunks if now is not None and start <= now - chunk.high < end]
             if end == chain.boundaries[-1]:
@@ -104,6 +108,23 @@ def slice_table(plan: PhysicalPlan, state: State) -> Table:
     return table
 
 
+def _counted_slices(keeper: KeepChain, state: State) -> Table:
+    """The slices of a chain whose rows are counted; those that are not counted yet are in the first."""
+    chunks, last = state.chains.get(keeper.id, ()), state.ranked.get(keeper.id, 0)
+    table = []
+    for start, end in keeper.chain.slices:
+        inside = [chunk for chunk in chunks if start <= min(_behind(chunk, last), keeper.chain.reach - 1) < end]
+        rows = sum(chunk.rows for chunk in inside)
+        ends = {"from": f"{start} rows" if start else "0", "to": f"{end} rows"}
+        table.append({**_where(keeper), **ends, "chunks": len(inside), "rows": rows})
+    return table
+
+
+def _behind(chunk: Chunk, last: int) -> int:
+    """How many rows have come since the last one of a chunk."""
+    return last - chunk.ranks[1] if chunk.ranks is not None else 0
+
+
 def state_table(plan: PhysicalPlan, state: State) -> Table:
     """Every chain: rows and chunks kept, and the span of their event times."""
     table = []
@@ -112,6 +133,19 @@ def state_table(plan: PhysicalPlan, state: State) -> Table:
         table.append(
             {
                 **_where(keeper),
+                "rows": sum(chunk.rows for chunk in chunks),
+                "chunks": len(chunks),
+                "oldest": moment(min(chunk.low for chunk in chunks)) if chunks else None,
+                "newest": moment(max(chunk.high for chunk in chunks)) if chunks else None,
+            }
+        )
+    for tally in plan.of_kind(AggregateWindows):
+        chunks = state.chains.get(tally.id, ())
+        scope = {"query": tally.tally.shape.scope} if tally.tally.shape.scope else {}
+        table.append(
+            {
+                "stream": f"aggregates of {', '.join(scan.alias for scan in tally.tally.shape.inputs)}",
+                **scope,
                 "rows": sum(chunk.rows for chunk in chunks),
                 "chunks": len(chunks),
                 "oldest": moment(min(chunk.low for chunk in chunks)) if chunks else None,
@@ -136,6 +170,7 @@ def _where(keeper: KeepChain) -> dict[str, Any]:
     return {"stream": keeper.chain.stream, **scope}
 
 
-def _now(state: State, stream: str) -> int | None:
+def _now(state: State, stream: str, chunks: tuple[Chunk, ...]) -> int | None:
+    """The last event time of a stream; of results, that of those that are kept."""
     known = state.streams.get(stream)
-    return known.high if known else None
+    return known.high if known else max((chunk.high for chunk in chunks), default=None)

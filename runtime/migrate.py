@@ -5,13 +5,14 @@ No row is moved or read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from penstock.compiler.handover import Handover, moved_queries, operators_for, unchanged_queries
-from penstock.compiler.physical import KeepChain, PhysicalPlan, Route
+from penstock.catalog import Stream
+from penstock.compiler.handover import Handover, meanings, moved_queries, operators_for, unchanged_queries
+from penstock.compiler.physical import AggregateWindows, KeepChain, PhysicalPlan, Route
 from penstock.compiler.shared import Chain
-from penstock.compiler.warm import EVER, Kept, Start, starts
+from penstock.compiler.warm import EVER, Kept, Start, redefined, starts
 from penstock.grammar.errors import PenstockError
 from penstock.runtime.chunks import Chunk
 from penstock.runtime.log import State
@@ -34,6 +35,21 @@ def readings_of(state: State) -> dict[str, Reading]:
     return {name: Reading(stream.high) for name, stream in state.streams.items()}
 
 
+def _with_derived(readings: Mapping[str, Reading], state: State, plan: RunPlan) -> dict[str, Reading]:
+    """The same also for the results of queries that others read: none to come is as early as the last row taken."""
+    found = dict(readings)
+    shapes = {member.query: route.shape for route in plan.running.of_kind(Route) for member in route.members}
+
+    def high(name: str) -> int | None:
+        if name not in shapes or plan.catalog.find(name) is not None:
+            known = state.streams.get(name)
+            return None if known is None else known.high
+        return max((time for _, scan in shapes[name].streams if (time := high(scan.stream)) is not None), default=None)
+
+    names = {keeper.chain.stream for keeper in _keepers(plan.running).values()}
+    return found | {name: Reading(high(name)) for name in names if plan.catalog.find(name) is None}
+
+
 def widened(old: PhysicalPlan, new: PhysicalPlan) -> set[str]:
     """The streams of which columns are to be kept that were not."""
     return {
@@ -50,7 +66,9 @@ def refuse_changed_columns(old: RunPlan, new: RunPlan) -> None:
         before = old.catalog.find(keeper.chain.stream)
         if keeper.id not in old.running.by_id or before is None:
             continue
-        stream = new.catalog.stream(keeper.chain.stream)
+        stream = new.catalog.find(keeper.chain.stream)
+        if stream is None:
+            continue
         for name in keeper.chain.columns:
             was, is_ = before.column(name), stream.column(name)
             if was is not None and is_ is not None and was.type != is_.type:
@@ -64,6 +82,7 @@ def refuse_changed_columns(old: RunPlan, new: RunPlan) -> None:
 def handover_to(old: RunPlan, new: RunPlan) -> RunPlan:
     """The new plan with what goes on of the old one beside it, as yet without the times of the cuts."""
     moved = moved_queries(old.physical, new.physical)
+    _refuse_counted(new.physical, moved)
     if old.handover is None:
         if not moved:
             return replace(new, handover=None, before=None)
@@ -78,6 +97,18 @@ def handover_to(old: RunPlan, new: RunPlan) -> RunPlan:
     cuts = {query: cut for query, cut in old.handover.cuts.items() if query in same}
     operators = operators_for(PhysicalPlan(old.handover.operators), cuts)
     return replace(new, handover=Handover(operators, cuts) if cuts else None, before=old.before if cuts else None)
+
+
+def _refuse_counted(plan: PhysicalPlan, moved: Iterable[str]) -> None:
+    """Of windows that count rows it is not known beforehand from when on other operators can answer."""
+    found = meanings(plan)
+    counting = sorted(query for query in moved if "rows" in found[query][0].units)
+    if counting:
+        raise PenstockError(
+            f"the strategy cannot be switched to or from none while '{counting[0]}' counts rows in its windows",
+            hint="Drop the queries with windows of a number of rows first, and register them again afterwards.",
+            label="counted-handover",
+        )
 
 
 def with_cuts(plan: RunPlan, starts: dict[str, Start], known: Mapping[str, Start]) -> tuple[RunPlan, dict[str, Start]]:
@@ -110,26 +141,37 @@ def migrated(
 ) -> tuple[State, dict[str, Start]]:
     """The state under a new plan, after the same step, and the starts of its queries."""
     before, after = _keepers(old.running), _keepers(new.running)
+    readings = _with_derived(readings, state, new)
+    changed = redefined(old.running, new.running)
     columns = {id_: _columns(id_, keeper.chain, before, state, readings) for id_, keeper in after.items()}
     kept = {id_: _kept(id_, keeper.chain, state, columns[id_], readings) for id_, keeper in after.items()}
     retained = {}
     for id_, keeper in after.items():
-        stream = new.catalog.stream(keeper.chain.stream)
-        if stream.retain and not keeper.chain.scope and not keeper.chain.rows:
+        stream = new.catalog.find(keeper.chain.stream)
+        if isinstance(stream, Stream) and stream.retain and not keeper.chain.scope and not keeper.chain.rows:
             retained[id_] = (_retained_since(kept[id_]), stream.retain)
     _, groups = result_groups(new.running, state.groups)
     names = set(new.physical.queries)
-    changed = replace(
+    anew = {id_ for id_, keeper in after.items() if keeper.chain.stream in changed}
+    chains = {id_: () if id_ in anew else _chunks(id_, keeper.chain, before, state) for id_, keeper in after.items()}
+    tallies = {op.id: op.tally for op in new.running.of_kind(AggregateWindows)}
+    known_tallies = {op.id for op in old.running.of_kind(AggregateWindows)}
+    for id_, tally in tallies.items():
+        of_others = any(scan.stream in changed for _, scan in tally.shape.streams)
+        chunks = state.chains.get(id_, ()) if id_ in known_tallies and not of_others else ()
+        chains[id_] = tuple(replace(chunk, reach=tally.longest) for chunk in chunks)
+    after_migration = replace(
         state,
         plan=state.plan + 1,
-        chains={id_: _chunks(id_, keeper.chain, before, state) for id_, keeper in after.items()},
+        chains=chains,
+        ranked={id_: rank for id_, rank in state.ranked.items() if id_ in after and id_ in before and id_ not in anew},
         columns={id_: own for id_, own in columns.items() if own},
-        trimmed={id_: horizon for id_, horizon in state.trimmed.items() if id_ in after},
+        trimmed={id_: horizon for id_, horizon in state.trimmed.items() if id_ in chains},
         retained=retained,
         groups=groups,
         counts={name: count for name, count in state.counts.items() if not name or name in names},
     )
-    return changed, starts(old.physical, new.physical, known, kept)
+    return after_migration, starts(old.physical, new.physical, known, kept)
 
 
 def _keepers(plan: PhysicalPlan) -> dict[str, KeepChain]:
@@ -153,7 +195,7 @@ def _columns(
 def _kept(id_: str, chain: Chain, state: State, columns: Mapping[str, int], readings: Mapping[str, Reading]) -> Kept:
     stream = state.streams.get(chain.stream)
     reading = readings.get(chain.stream, Reading())
-    high = stream.high if stream is not None else None
+    high = stream.high if stream is not None else reading.ahead  # of results, which are not read ahead
     return Kept(
         EVER if high is None else high,
         EVER if reading.ahead is None else reading.ahead,
@@ -177,7 +219,7 @@ def _chunks(id_: str, chain: Chain, before: Mapping[str, KeepChain], state: Stat
         return ()
     chunks = state.chains.get(id_, ())
     was = before[id_].chain
-    if was.wanted == chain.wanted:
+    if was.wanted == chain.wanted or chain.rows:
         return chunks
     found = (chunk.under(chain, grown=_grows(was, chain)) for chunk in chunks)
     horizon = state.trimmed.get(id_)

@@ -1,52 +1,52 @@
-"""A physical plan made ready for Spark: what it does with the rows of a step, as SQL."""
+"""A physical plan made ready for Spark: its chains, its partial aggregates, and what becomes of the rows of a step."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
-from penstock.catalog import Catalog, Stream
-from penstock.compiler.logical import StreamScan
-from penstock.compiler.physical import KeepChain, PhysicalPlan, Probe
-from penstock.compiler.shared import Chain
+from penstock.catalog import Catalog, Relation, Stream
+from penstock.compiler.logical import RelationScan
+from penstock.compiler.physical import AggregateWindows, KeepChain, PhysicalPlan, Probe, Route
+from penstock.compiler.shared import Chain, Shape
+from penstock.compiler.tally import counted_by, is_tallied
+from penstock.compiler.warm import Start
 from penstock.grammar.errors import PenstockError
 from penstock.runtime.chunks import Chunk
 from penstock.runtime.columns import quoted
-from penstock.runtime.log import Group, State, StreamState
-from penstock.runtime.probe import Rows, Views, combinations
-from penstock.runtime.reach import power_of_two
+from penstock.runtime.counting import last_before, ranked
+from penstock.runtime.log import Group, StreamState
+from penstock.runtime.marks import NEVER, Span
+from penstock.runtime.outlets import Arriving, Inputs, New, Outlet, Settling, Source, Standing, Tallied
+from penstock.runtime.partials import Parts
+from penstock.runtime.relations import Relations
 from penstock.runtime.results import result_groups
 from penstock.runtime.route import Columns, Router, Target
 from penstock.runtime.sinks import SinkWriter, sinks_of
 from penstock.runtime.storage import Storage
+from penstock.runtime.tallies import Askers, Finish, TallyKeeper, readers
+from penstock.runtime.views import Views
 
-_MOST_COUNTED = 64
-New = dict[str, list[Chunk]]
-"""The chunks that come with a step, by chain."""
+__all__ = ["Level", "New", "Pipeline"]
 
 
-class Outlet:
-    """Rows of results that are written together: what they are matched with, for each join or chain they come from."""
+@dataclass
+class Level:
+    """Queries whose streams are all there when those of the levels before have given their results."""
 
-    def __init__(self, routers: list[tuple[Probe | KeepChain, Router]]) -> None:
-        self.routers = routers
-
-    @property
-    def queries(self) -> list[tuple[str, int]]:
-        """Whose results they are, with the numbers by which results are counted."""
-        return [(query, router.first + i) for _, router in self.routers for i, query in enumerate(router.queries)]
-
-    @property
-    def counted(self) -> int:
-        """By how many numbers results are counted in the step itself: all, or none if there are too many."""
-        return self.slots if self.slots <= _MOST_COUNTED else 0
-
-    @property
-    def slots(self) -> int:
-        """How many numbers there are, some of them for queries to come."""
-        return sum(power_of_two(len(router.queries)) for _, router in self.routers)
+    counted: list[KeepChain] = field(default_factory=list)
+    """Chains whose rows are counted."""
+    tallies: list[tuple[Inputs, TallyKeeper]] = field(default_factory=list)
+    """Partial aggregates, and what is added up."""
+    stored: dict[int, Outlet] = field(default_factory=dict)
+    """The outlets into the results store, by group."""
+    sinks: list[tuple[Outlet, SinkWriter]] = field(default_factory=list)
+    read: dict[str, list[KeepChain]] = field(default_factory=dict)
+    """Queries that others read, with the chains that their results go into."""
 
 
 class Pipeline:
@@ -60,47 +60,67 @@ class Pipeline:
         storage: Storage,
         root: Path | None,
         groups: Iterable[Group] = (),
-        usable: Mapping[str, int] | None = None,
+        starts: Mapping[str, Start] | None = None,
         spans: Mapping[tuple[str, str], tuple[int, int]] | None = None,
+        relations: Relations | None = None,
     ) -> None:
-        """`groups` are those of earlier results; `usable` says from when on a query may use rows, if not ever.
+        """`groups` are those of earlier results; `starts` say since when the rows of queries are there.
 
         `spans` says for a scope and a query which times it is to answer for, if not all.
         """
         self.plan = plan
         self.keepers = {op.id: op for op in plan.of_kind(KeepChain)}
-        self.streams = sorted({keeper.chain.stream for keeper in self.keepers.values()})
+        self.tallies: dict[str, TallyKeeper] = {}
         self._spark = spark
         self._catalog = catalog
-        self._usable = usable or {}
+        self._starts = starts or {}
         self._spans = spans or {}
-        self._probes = plan.of_kind(Probe)
-        self._views = Views(spark)
-        stored, _ = result_groups(plan, groups)
-        self.stored = {g.number: self._outlet(tuple(g.columns.values()), g.targets) for g in stored}
-        """The outlets into the results store, by group."""
-        self.sinks: list[tuple[Outlet, SinkWriter]] = [
-            (self._outlet(tuple((named.name, named.expr.type) for named in target.shape.columns), [target]), sink)
-            for target, sink in sinks_of(plan, storage, root)
-        ]
+        self._shapes = [route.shape for route in plan.of_kind(Route)]
+        self._shape_of = {m.query: route.shape for route in plan.of_kind(Route) for m in route.members}
+        self._scans = {scan.stream: scan for shape in self._shapes for _, scan in shape.streams}
+        self.streams = sorted({k.chain.stream for k in self.keepers.values() if not self.is_derived(k.chain.stream)})
+        names = {scan.relation for shape in self._shapes for scan in shape.inputs if isinstance(scan, RelationScan)}
+        self.relations = relations or Relations(spark, storage, root)
+        entries = {name: entry for name in sorted(names) if isinstance(entry := catalog.find(name), Relation)}
+        self.relations.use(entries, [fact for keeper in self.keepers.values() for fact in keeper.chain.facts])
+        self.views = Views(spark, self.relations)
+        self.levels = self._levels(groups, storage, root)
 
     def close(self) -> None:
         """Remove the tables it has made."""
-        for outlet in (*self.stored.values(), *(outlet for outlet, _ in self.sinks)):
-            for _, router in outlet.routers:
-                router.close()
-        self._views.close()
+        for level in self.levels:
+            for outlet in (*level.stored.values(), *(outlet for outlet, _ in level.sinks)):
+                outlet.close()
+        for tally in self.tallies.values():
+            tally.close()
+        self.views.close()
+
+    # Streams
+
+    def is_derived(self, name: str) -> bool:
+        """Whether a stream is the results of another query."""
+        return self._catalog.find(name) is None
 
     def stream(self, name: str) -> Stream:
         """A stream of the catalog."""
         entry = self._catalog.find(name)
         if not isinstance(entry, Stream):
             raise PenstockError(
-                f"{name} is not a stream of the catalog",
-                hint="Queries over other queries do not run yet.",
-                label="not-a-stream",
+                f"{name} is not a stream of the catalog", hint="Define it with CREATE STREAM.", label="not-a-stream"
             )
         return entry
+
+    def base_streams(self, name: str) -> frozenset[str]:
+        """The streams of the catalog that a stream is made from."""
+        if not self.is_derived(name):
+            return frozenset({name})
+        shape = self._shape_of.get(name)
+        return frozenset() if shape is None else self.bases_of(shape)
+
+    def bases_of(self, shape: Shape) -> frozenset[str]:
+        """The streams of the catalog that the queries of a shape are made from."""
+        found: frozenset[str] = frozenset()
+        return found.union(*(self.base_streams(scan.stream) for _, scan in shape.streams))
 
     def chains_of(self, stream: str) -> tuple[KeepChain, ...]:
         """The chains that keep rows of a stream."""
@@ -109,97 +129,200 @@ class Pipeline:
     def key_columns(self, chain: Chain) -> tuple[str, ...]:
         """The columns of a chain that are keys of a join as they are."""
         names = set()
-        for join in (probe.join for probe in self._probes):
+        for join in (probe.join for probe in self.plan.of_kind(Probe)):
             aliases = {scan.alias for scan in join.streams if scan.stream == chain.stream}
             parts = (part for key in join.source.keys for part in key.parts if part.is_column)
             names |= {ref.name for part in parts for ref in part.columns if ref.input in aliases}
         return tuple(name for name in chain.columns if name in names)
 
+    def types(self, stream: str) -> dict[str, str]:
+        """The columns of a stream with their types."""
+        if self.is_derived(stream):
+            return dict(self._scans[stream].columns)
+        return {column.name: column.type for column in self.stream(stream).columns}
+
     def schema(self, chain: Chain) -> str:
         """The columns of a chain's chunks."""
-        types = {column.name: column.type for column in self.stream(chain.stream).columns}
-        return ", ".join(f"{quoted(name)} {types[name]}" for name in chain.columns)
+        types = self.types(chain.stream)
+        columns = [f"{quoted(name)} {types[name]}" for name in chain.columns]
+        return ", ".join([*columns, *(f"{fact.column} bigint" for fact in chain.facts)])
 
-    def horizon(self, chain: Chain, streams: dict[str, StreamState]) -> int | None:
+    # Time
+
+    def mark(self, streams: Mapping[str, StreamState], names: Iterable[str]) -> int | None:
+        """The time before which no row of some streams is taken any more; None if that is not known."""
+        marks = [known.mark if (known := streams.get(name)) is not None else None for name in names]
+        return None if not marks or None in marks else min(mark for mark in marks if mark is not None)
+
+    def horizon(self, keeper: KeepChain, streams: Mapping[str, StreamState]) -> int | None:
         """The time before which no row will come that could meet a row of this chain."""
-        partners: set[str] = set()
-        for probe in self._probes:
-            names = [scan.stream for scan in probe.join.streams]
-            if chain.stream in names and probe.join.scope == chain.scope:
+        return self.mark(streams, self._partners(keeper.id))
+
+    def lowest_rank(self, keeper: KeepChain, chunks: tuple[Chunk, ...], streams: Mapping[str, StreamState]) -> int:
+        """Up to this rank, no row of a chain whose rows are counted is among the last ones any more."""
+        horizon = self.mark(streams, self._partners(keeper.id))
+        return last_before(ranked(chunks), horizon) - keeper.chain.reach
+
+    def tally_horizon(self, id_: str, streams: Mapping[str, StreamState]) -> int | None:
+        """The time before which all instants have been given."""
+        return self.mark(streams, self.bases_of(self.tallies[id_].tally.shape))
+
+    def span(self, shape: Shape, before: Mapping[str, StreamState], after: Mapping[str, StreamState]) -> Span:
+        """What a step settles for the queries of a shape."""
+        bases = self.bases_of(shape)
+        since, until = self.mark(before, bases), self.mark(after, bases)
+        return Span(NEVER if since is None else since, NEVER if until is None else until)
+
+    def own_span(self, stream: str, before: Mapping[str, StreamState], after: Mapping[str, StreamState]) -> Span:
+        """What a step settles for a stream by itself."""
+        since, until = self.mark(before, self.base_streams(stream)), self.mark(after, self.base_streams(stream))
+        return Span(NEVER if since is None else since, NEVER if until is None else until)
+
+    @property
+    def longest_wait(self) -> int | None:
+        """How long after the last row results may still be given; None if none wait for what is settled."""
+        waiting = [shape for shape in self._shapes if shape.slide is not None or "rows" in shape.units]
+        if not waiting:
+            return None
+        windows = [w.size for r in self.plan.of_kind(Route) for m in r.members for w in m.windows if w and not w.rows]
+        return len(self.levels) * (max(windows, default=0) + max(shape.slide or 0 for shape in waiting))
+
+    @cache  # noqa: B019  a pipeline is dropped with its plan
+    def _partners(self, id_: str) -> frozenset[str]:
+        """The streams whose rows to come decide how long the rows of a chain are needed.
+
+        Those that it is joined with; where results wait until they are settled, all streams of the join.
+        """
+        chain = self.keepers[id_].chain
+        found: set[str] = set()
+        for shape in self._shapes:
+            names = [scan.stream for _, scan in shape.streams]
+            if shape.scope != chain.scope or chain.stream not in names:
+                continue
+            if "rows" not in shape.units:
                 names.remove(chain.stream)
-                partners |= set(names)
-        partners = partners or {chain.stream}  # nobody needs its rows; they are retained for queries to come
-        marks = self.watermarks({name: streams.get(name, StreamState()) for name in partners})
-        return min(marks.values(), default=None) if len(marks) == len(partners) else None
+            found.update(*(self.base_streams(name) for name in names))
+        return frozenset(found) or self.base_streams(chain.stream)  # nobody needs its rows: they are retained
 
-    def watermarks(self, streams: Mapping[str, StreamState]) -> dict[str, int]:
-        """The time before which no row of a stream is taken any more, for the streams that have one."""
-        found = {}
-        for name, known in streams.items():
-            own = [] if known.high is None else [known.high - self.stream(name).lateness]
-            own += [] if known.floor is None else [known.floor]
-            if own:
-                found[name] = max(own)
-        return found
+    # Queries
 
-    def horizons(self, streams: dict[str, StreamState]) -> dict[str, int | None]:
-        """The horizon of every chain."""
-        return {chain: self.horizon(keeper.chain, streams) for chain, keeper in self.keepers.items()}
+    def _levels(self, groups: Iterable[Group], storage: Storage, root: Path | None) -> list[Level]:
+        targets = [Target(route.shape, route.members) for route in self.plan.of_kind(Route)]
+        levels = [Level() for _ in range(1 + max((self._level(t.shape) for t in targets), default=0))]
+        for tally in self.plan.of_kind(AggregateWindows):
+            keeper = TallyKeeper(self._spark, tally, self._usable_of(tally))
+            self.tallies[tally.id] = keeper
+            levels[self._level(tally.tally.shape)].tallies.append((self._inputs(tally.tally.shape), keeper))
+        stored, _ = result_groups(self.plan, groups)
+        for group in stored:
+            columns = tuple(group.columns.values())
+            for number, level in enumerate(levels):
+                own = [target for target in group.targets if self._level(target.shape) == number]
+                if own:
+                    level.stored[group.number] = self._outlet(columns, own)
+        for target, sink in sinks_of(self.plan, storage, root):
+            columns = tuple((named.name, named.expr.type) for named in target.shape.columns)
+            levels[self._level(target.shape)].sinks.append((self._outlet(columns, [target]), sink))
+        for chain in self.keepers.values():
+            stream = chain.chain.stream
+            if chain.chain.rows:
+                levels[self._level_of(stream)].counted.append(chain)
+            if self.is_derived(stream) and stream in self._shape_of:
+                levels[self._level(self._shape_of[stream])].read.setdefault(stream, []).append(chain)
+        return levels
 
-    def begin_step(self) -> None:
-        """Forget the chunks of the step before."""
-        self._views.begin()
+    def _level(self, shape: Shape) -> int:
+        return max(self._level_of(scan.stream) for _, scan in shape.streams)
 
-    def results(self, outlet: Outlet, new: New, state: State) -> DataFrame | None:
-        """The results that new rows give; None if there can be none."""
-        texts = []
-        for source, router in outlet.routers:
-            if isinstance(source, Probe):
-                rows = combinations(self._views, source.join, self._rows_of(source, new, state), uniform=router.uniform)
-            else:
-                rows = self._arrivals(source, router, new, state)
-            if rows is not None:
-                texts.append(router.routed(rows, numbered=bool(outlet.counted)))
-        return self._spark.sql(" UNION ALL ".join(texts)) if texts else None
+    def _level_of(self, stream: str) -> int:
+        if not self.is_derived(stream) or stream not in self._shape_of:
+            return 0
+        return 1 + self._level(self._shape_of[stream])
+
+    def _inputs(self, shape: Shape) -> Inputs:
+        probes = (
+            op for op in self.plan.of_kind(Probe) if (op.join.scope, op.join.source) == (shape.scope, shape.source)
+        )
+        chains = {(k.chain.scope, k.chain.stream, k.chain.rows): k for k in self.keepers.values()}
+        keepers = {
+            scan.alias: chains[shape.scope, scan.stream, shape.units[position] == "rows"]
+            for position, scan in shape.streams
+        }
+        return Inputs(shape, next(probes, None), keepers, self.schema)
 
     def _outlet(self, columns: Columns, targets: list[Target]) -> Outlet:
-        sources: list[tuple[Probe | KeepChain, list[Target]]] = [
-            *((probe, [t for t in targets if _is_of(t, probe)]) for probe in self._probes),
-            *((keeper, [t for t in targets if _is_over(t, keeper.chain)]) for keeper in self.keepers.values()),
-        ]
-        found: list[tuple[Probe | KeepChain, Router]] = []
-        for source, own in sources:
+        found: list[tuple[int, Source]] = []
+
+        def add(source: Source) -> None:
+            found.append((Outlet.slots(found), source))
+
+        for tally in self.tallies.values():
+            own = [r for t in targets if self._reads(t.shape, tally) and (r := readers(tally.tally, t)).members]
             if own:
-                first = Outlet(found).slots
-                found.append((source, Router(self._spark, tuple(own), columns, self._usable, self._spans, first)))
+                askers = Askers(self._spark, tally, own, columns, self._since, self._spans, Outlet.slots(found))
+                add(Tallied(askers, tally.parts.schema))
+        groups: dict[object, list[Target]] = {}
+        for target in targets:
+            shape = target.shape
+            if not is_tallied(shape):
+                # one alone where each makes groups of its own, together where one pass serves all
+                alone = id(target) if shape.slide is not None else None
+                units = shape.units if "rows" in shape.units else None
+                groups.setdefault((shape.scope, shape.source, units, alone), []).append(target)
+        for own in groups.values():
+            add(self._source(own, columns, Outlet.slots(found)))
         return Outlet(found)
 
-    def _arrivals(self, keeper: KeepChain, router: Router, new: New, state: State) -> str | None:
-        rows = self._rows(keeper, new, state)
-        return self._views.rows(rows, rows.new, router.targets[0].shape.inputs[0].alias) if rows.new else None
+    def _reads(self, shape: Shape, tally: TallyKeeper) -> bool:
+        route = next(op for op in self.plan.of_kind(Route) if op.shape == shape)
+        return tally.id in route.inputs
 
-    def _rows_of(self, probe: Probe, new: New, state: State) -> Callable[[StreamScan], Rows]:
-        keepers = {
-            keeper.chain.stream: keeper
-            for keeper in self.keepers.values()
-            if keeper.chain.scope == probe.join.scope and not keeper.chain.rows
-        }
-        return lambda scan: self._rows(keepers[scan.stream], new, state)
+    def _source(self, targets: list[Target], columns: Columns, first: int) -> Source:
+        shape = targets[0].shape
+        inputs = self._inputs(shape)
+        usable = {query: start.usable for query, start in self._starts.items() if start.usable != NEVER}
+        if "rows" not in shape.units:
+            return Arriving(inputs, Router(self._spark, tuple(targets), columns, usable, self._spans, first))
+        spans = self._settled_spans(targets)
+        if shape.slide is None:
+            return Settling(inputs, Router(self._spark, tuple(targets), columns, usable, spans, first))
+        (target,) = targets
+        parts = Parts(shape)
+        values = tuple((named.name, named.expr.type) for named in parts.values)
+        plain = replace(shape, columns=parts.values, groups=(), aggregates=(), having=(), slide=None)
+        router = Router(self._spark, (Target(plain, target.members),), values, usable, spans)
+        return Standing(inputs, router, parts, Finish(self._spark, (target,), columns, first))
 
-    def _rows(self, keeper: KeepChain, new: New, state: State) -> Rows:
-        kept = state.chains.get(keeper.id, ())
-        return Rows(keeper.chain, self.schema(keeper.chain), tuple(new.get(keeper.id, ())), kept)
+    @property
+    def _since(self) -> dict[str, int]:
+        """For the queries that must not answer before they are complete: since when they are."""
+        found = {}
+        for query, start in self._starts.items():
+            found[query] = -NEVER if start.complete is None else start.complete
+        return {query: since for query, since in found.items() if since != NEVER}
 
+    def _settled_spans(self, targets: list[Target]) -> dict[tuple[str, str], tuple[int, int]]:
+        """The times that queries over the last rows may answer for."""
+        since = self._since
+        members = ((target.shape.scope, member) for target in targets for member in target.members)
+        keys = [(scope, member.query) for scope, member in members]
+        found = {}
+        for key in keys:
+            begin, until = self._spans.get(key, (NEVER, -NEVER))
+            begin = max(begin, since.get(key[1], NEVER))
+            if (begin, until) != (NEVER, -NEVER):
+                found[key] = (begin, until)
+        return found
 
-def _is_of(target: Target, probe: Probe) -> bool:
-    """Whether a template takes the combinations of a join."""
-    return (target.shape.scope, target.shape.source) == (probe.join.scope, probe.join.source)
-
-
-def _is_over(target: Target, chain: Chain) -> bool:
-    """Whether a template takes the rows of a chain as they come, without a join."""
-    shape = target.shape
-    if len(shape.inputs) != 1 or shape.scope != chain.scope:
-        return False
-    scan = shape.inputs[0]
-    return isinstance(scan, StreamScan) and scan.stream == chain.stream
+    def _usable_of(self, tally: AggregateWindows) -> dict[str, int]:
+        """From when on rows may be used for what is counted, where they lack columns before."""
+        usable = {query: start.usable for query, start in self._starts.items() if start.usable != NEVER}
+        found: dict[str, int] = {}
+        if not usable:
+            return found
+        for route in self.plan.of_kind(Route):
+            if tally.id in route.inputs:
+                for member in readers(tally.tally, Target(route.shape, route.members)).members:
+                    name = counted_by(tally.tally.shape, member).name
+                    found[name] = min(found.get(name, -NEVER), usable.get(member.query, NEVER))
+        return {name: time for name, time in found.items() if time != NEVER}

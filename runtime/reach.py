@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from penstock.compiler.estimate import selection_text
 from penstock.compiler.scalar import PARAMETERS, ColumnRef, Constant, Scalar, comparison_of
-from penstock.compiler.shared import Chain, Wanted
+from penstock.compiler.shared import Chain, Fact, Wanted
 from penstock.compiler.survival import is_range
 from penstock.runtime.columns import REACH, all_of, flat_sql, literal, looked_up, quoted
 
@@ -34,7 +34,7 @@ class Acceptance:
 
 def constant_reach(chain: Chain) -> int | None:
     """The reach that every row has, if it does not depend on the row."""
-    if len(chain.wanted) == 1 and not chain.wanted[0].conditions:
+    if len(chain.wanted) == 1 and not chain.wanted[0].conditions and not chain.wanted[0].facts:
         return chain.wanted[0].reach
     return None
 
@@ -72,12 +72,25 @@ def time_sql(chain: Chain) -> str:
 
 
 def _wanted_sql(wanted: Wanted, chain: Chain) -> str:
+    reach = _selected_sql(wanted, chain)
+    for fact in wanted.facts:
+        reach = _with_fact(fact, reach, time_sql(chain))
+    return reach
+
+
+def _with_fact(fact: Fact, reach: str, time: str) -> str:
+    """A reach that ends with the last row of a relation; that of a row of before facts were looked for is not known."""
+    last = f"LEAST({reach}, {fact.column} - {time})" if fact.limits else reach
+    return f"CASE WHEN {fact.column} IS NULL THEN {reach} WHEN {fact.column} > {time} THEN {last} END"
+
+
+def _selected_sql(wanted: Wanted, chain: Chain) -> str:
     if not wanted.conditions:
         return f"{wanted.reach}L"
     rows = frontier(wanted)
     if len(rows) > _MOST_BRANCHES:
         return f"{wanted.reach}L"
-    texts = [_over_columns(condition, chain.stream) for condition in wanted.conditions]
+    texts = [over_columns(condition, chain.stream) for condition in wanted.conditions]
     if not wanted.parameters:
         return f"CASE WHEN {all_of(texts)} THEN {wanted.reach}L END"
     time = time_sql(chain)
@@ -99,7 +112,7 @@ def power_of_two(count: int) -> int:
     return 1 << max(0, count - 1).bit_length()
 
 
-def _over_columns(condition: Scalar, stream: str) -> str:
+def over_columns(condition: Scalar, stream: str) -> str:
     """A condition over the stream's columns by name."""
     return flat_sql(condition, {ref: ColumnRef("", ref.name) for ref in condition.columns if ref.input == stream})
 

@@ -60,17 +60,22 @@ class Results:
         self._storage = storage
         self.folder = storage.path("results")
 
-    def stage(self, rows: DataFrame, step: int, group: int) -> str:
-        """Write the results of a step where nobody looks yet."""
-        path = self._storage.path("staging", self.name(step, group))
-        rows.write.mode("overwrite").parquet(path)
-        return path
+    def stage(self, rows: DataFrame, step: int, group: int, *, more: bool = False) -> None:
+        """Write results of a step where nobody looks yet; `more` of them beside those that are there."""
+        rows.write.mode("append" if more else "overwrite").parquet(self._staged(step, group))
+
+    def staged(self, step: int, group: int) -> DataFrame:
+        """What has been staged."""
+        return self._spark.read.option("mergeSchema", "true").parquet(self._staged(step, group))
 
     def show(self, step: int, group: int) -> str:
         """Move staged results into the store; done again, it replaces them."""
         name = self.name(step, group)
-        self._storage.move(self._storage.path("staging", name), f"{self.folder}/{name}")
+        self._storage.move(self._staged(step, group), f"{self.folder}/{name}")
         return name
+
+    def _staged(self, step: int, group: int) -> str:
+        return self._storage.path("staging", self.name(step, group))
 
     def name(self, step: int, group: int) -> str:
         """The folder of a step's results."""

@@ -17,7 +17,22 @@ from pyspark.sql import DataFrame, SparkSession
 from penstock.compiler.logical import Window
 from penstock.compiler.scalar import PARAMETERS, ColumnRef, Constant, Scalar
 from penstock.compiler.shared import Member, Shape
-from penstock.runtime.columns import QUERY, TIME, all_of, changing, column, flat_sql, literal, looked_up, quoted
+from penstock.compiler.validity import key_ties, ties
+from penstock.runtime.columns import (
+    AT,
+    QUERY,
+    RANK,
+    SEEN,
+    TIME,
+    all_of,
+    changing,
+    column,
+    flat_sql,
+    literal,
+    looked_up,
+    quoted,
+)
+from penstock.runtime.probe import valid_sql
 from penstock.runtime.reach import direction
 
 TEMPLATE = "_query._template"
@@ -31,6 +46,8 @@ NEWEST = "_newest"
 """The time of a combination: that of its newest row."""
 AGE = "_age"
 """How much older its oldest row is."""
+END = "_end"
+"""When the first row of a combination leaves its window, less the longest window of all."""
 _EVER = -(2**62)
 Columns = tuple[tuple[str, str], ...]
 """Names and types of output columns."""
@@ -64,11 +81,15 @@ class Router:
         usable: Mapping[str, int] | None = None,
         spans: Mapping[tuple[str, str], tuple[int, int]] | None = None,
         first: int = 0,
+        *,
+        ends: bool = False,
     ) -> None:
         """`usable` says from which event time on a query may use rows, if not all; `first` is the first number.
 
-        `spans` says for a scope and a query which times it is to answer for, if not all.
+        `spans` says for a scope and a query which times it is to answer for, if not all. With `ends`, results have a
+        column that says when they are over.
         """
+        self._ends = ends
         self.targets = targets
         self.uniform = is_uniform(targets)
         self._spark = spark
@@ -92,18 +113,18 @@ class Router:
         """Whether there is just one query."""
         return len(self.targets) == 1 and len(self.targets[0].members) == 1
 
-    def routed(self, rows: str, *, numbered: bool) -> str:
+    def routed(self, rows: str, *, numbered: bool, timed: bool = False) -> str:
         """The results of all the queries: `_query`, `_ts` and the output columns, NULL where a query has none.
 
-        If `numbered`, also the number of the query.
+        If `numbered`, also the number of the query. Rows that are `timed` have the time of their results already.
         """
         shape = self.targets[0].shape
-        newest = _newest(shape)
-        times = [f"{newest} AS {NEWEST}"]
+        newest = NEWEST if timed else _newest(shape)
+        times = [] if timed else [f"{newest} AS {NEWEST}"]
         if len(shape.streams) > 1:
-            oldest = ", ".join(quoted(column(scan.alias, TIME)) for _, scan in shape.streams)
+            oldest = ", ".join(quoted(column(scan.alias, AT)) for _, scan in shape.streams)
             times.append(f"{newest} - LEAST({oldest}) AS {AGE}")
-        return self._route(f"SELECT *, {', '.join(times)} FROM ({rows}) AS met", numbered)
+        return self._route(f"SELECT {', '.join(['*', *times])} FROM ({rows}) AS met", numbered)
 
     def close(self) -> None:
         """Remove the table of queries."""
@@ -116,7 +137,8 @@ class Router:
         (member,) = target.members
         shape = target.shape
         conditions = [_with_literals(condition, member.constants) for condition in shape.conditions]
-        windows = _window_conditions(shape, [f"{window.size}L" if window else None for window in member.windows])
+        sizes = [f"{window.size}L" if window else None for window in member.windows]
+        windows = [*_window_conditions(shape, sizes), *_validity(shape)]
         if member.query in self._usable:
             windows.append(f"{_oldest(shape)} >= {changing(self._usable[member.query], NEWEST)}")
         if member.query in self._spans:
@@ -125,15 +147,18 @@ class Router:
         own = {named.name: _with_literals(named.expr, member.constants) for named in shape.columns}
         shown = [f"{own.get(name, f'CAST(NULL AS {type_})')} AS {quoted(name)}" for name, type_ in self._outputs]
         known = [f"{literal(member.query)} AS {QUERY}", *([f"{self.first} AS {NUMBER}"] if numbered else [])]
-        columns = [*known, f"timestamp_micros({NEWEST}) AS {TIME}", *shown]
+        end = [f"{_end(shape, sizes)} AS {END}"] if self._ends else []
+        columns = [*known, f"timestamp_micros({NEWEST}) AS {TIME}", *shown, *end]
         return f"SELECT {', '.join(columns)} FROM ({timed}) AS timed WHERE {all_of([*windows, *conditions])}"
 
     def _many(self) -> Callable[[str, bool], str]:
         """A way to match rows with a table of the queries."""
-        queries = _Table(self.targets, self._usable, self._spans, self.first)
+        queries = QueryTable(self.targets, self._usable, self._spans, self.first)
         envelope, condition = queries.envelope(), queries.condition()
         shown = [f"{queries.output(name, type_)} AS {quoted(name)}" for name, type_ in self._outputs]
         results = [f"timestamp_micros({NEWEST}) AS {TIME}", *shown]
+        if self._ends:
+            results.append(f"{queries.end()} AS {END}")
 
         def many(timed: str, numbered: bool) -> str:
             columns = ", ".join([QUERY, *([NUMBER] if numbered else []), *results])
@@ -156,7 +181,7 @@ def _with_literals(scalar: Scalar, constants: tuple[Constant, ...]) -> str:
 
 def _newest(shape: Shape) -> str:
     """The time of a combination: that of its newest row."""
-    times = [quoted(column(scan.alias, TIME)) for _, scan in shape.streams]
+    times = [quoted(column(scan.alias, AT)) for _, scan in shape.streams]
     return times[0] if len(times) == 1 else f"GREATEST({', '.join(times)})"
 
 
@@ -165,17 +190,47 @@ def _oldest(shape: Shape) -> str:
     return NEWEST if len(shape.streams) == 1 else f"{NEWEST} - {AGE}"
 
 
+def _end(shape: Shape, windows: list[str | None]) -> str:
+    """When the first row leaves its window, less the longest window."""
+    sizes = [(scan, window) for scan, window in zip(shape.inputs, windows, strict=False) if window is not None]
+    if len({window for _, window in sizes}) <= 1:
+        return _oldest(shape)
+    ends = ", ".join(f"{quoted(column(scan.alias, AT))} + {window}" for scan, window in sizes)
+    return f"LEAST({ends}) - GREATEST({', '.join(window for _, window in sizes)})"
+
+
+def _validity(shape: Shape) -> list[str]:
+    """Rows of relations are valid at the times of the rows that other conditions than keys join them with."""
+    done = key_ties(shape.source)
+    return [valid_sql(tie) for tie in ties(shape) if tie not in done]
+
+
 def _window_conditions(shape: Shape, windows: list[str | None]) -> list[str]:
-    """Every row is in its window at the time of the newest."""
+    """Every row is in its window at the time of the result."""
+    bounds = [
+        (scan, shape.units[position] == "rows", window)
+        for position, scan in shape.streams
+        if (window := windows[position]) is not None
+    ]
+    if "rows" in shape.units:
+        return [_counted(scan.alias, window) if rows else _aged(scan.alias, window) for scan, rows, window in bounds]
     if len(shape.streams) == 1:
         return []
-    bounds = [(scan, windows[position]) for position, scan in shape.streams if windows[position] is not None]
-    if len({bound for _, bound in bounds}) == 1 and len(bounds) == len(shape.streams):
-        return [f"{AGE} < {bounds[0][1]}"]
-    return [f"{NEWEST} - {quoted(column(scan.alias, TIME))} < {bound}" for scan, bound in bounds]
+    if len({window for _, _, window in bounds}) == 1 and len(bounds) == len(shape.streams):
+        return [f"{AGE} < {bounds[0][2]}"]
+    return [_aged(scan.alias, window) for scan, _, window in bounds]
 
 
-class _Table:
+def _aged(alias: str, window: str) -> str:
+    return f"{NEWEST} - {quoted(column(alias, AT))} < {window}"
+
+
+def _counted(alias: str, window: str) -> str:
+    """A row is among the last ones of its stream."""
+    return f"{quoted(column(alias, SEEN))} - {quoted(column(alias, RANK))} < {window}"
+
+
+class QueryTable:
     """The table of all the queries of some templates over one source, and expressions over its columns.
 
     A parameter's column is shared by all templates that have one of its type in its place.
@@ -205,8 +260,8 @@ class _Table:
             self.slots.append(slots)
         self.uniform = is_uniform(targets)
 
-    def frame(self, spark: SparkSession) -> DataFrame:
-        """The table, one row for each query."""
+    def frame(self, spark: SparkSession, more: Mapping[str, Any] | None = None) -> DataFrame:
+        """The table, one row for each query, with columns more."""
         windows = [f"{PARAMETERS}._w{i}" for i in range(self._windows())]
         names: list[str] = []
         templates: list[int] = []
@@ -232,23 +287,31 @@ class _Table:
             columns[UNTIL] = pa.array([until for _, until in ends], pa.int64())
         columns |= {name: pa.array(own, pa.int64()) for name, own in zip(windows, sizes, strict=True)}
         columns |= {name: pa.array(own, _arrow(self.types[name])) for name, own in values.items()}
-        return spark.createDataFrame(pa.table(columns))
+        return spark.createDataFrame(pa.table({**columns, **(more or {})}))
 
     def condition(self) -> str:
         """What makes a combination a result of a query."""
         bounds: list[str | None] = [quoted(f"{PARAMETERS}._w{0 if self.uniform else i}") for i in range(self._inputs())]
         shape = self.targets[0].shape
-        windows = _window_conditions(shape, bounds) if self._windows() else []
+        windows = _window_conditions(shape, bounds if self._windows() else [None] * self._inputs())
         texts = [
             all_of(flat_sql(condition, slots) for condition in target.shape.conditions)
             for target, slots in zip(self.targets, self.slots, strict=True)
         ]
         conditions = [*windows, self._by_template(texts)]
+        conditions += [self._by_template([all_of(_validity(target.shape)) for target in self.targets])]
         if self.usable:
             conditions.append(f"{_oldest(shape)} >= {quoted(FROM)}")
         if self.spans:
             conditions.append(f"{NEWEST} >= {quoted(SINCE)} AND {NEWEST} < {quoted(UNTIL)}")
         return all_of(conditions)
+
+    def end(self) -> str:
+        """When a combination is over."""
+        shape = self.targets[0].shape
+        if self.uniform:
+            return _oldest(shape)
+        return _end(shape, [quoted(f"{PARAMETERS}._w{i}") for i, _ in shape.streams])
 
     def envelope(self) -> str:
         """What every result of any query meets: the loosest of the constants, and the longest window."""
@@ -264,6 +327,15 @@ class _Table:
                 texts.append(f"{AGE} < {changing(longest, NEWEST)}")
             alternatives.append(all_of(texts))
         return " OR ".join(f"({text})" for text in dict.fromkeys(alternatives))
+
+    def having(self) -> str:
+        """What a group must meet to be a result of a query."""
+        return self._by_template(
+            [
+                all_of(flat_sql(condition, slots) for condition in target.shape.having)
+                for target, slots in zip(self.targets, self.slots, strict=True)
+            ]
+        )
 
     def output(self, name: str, type_: str) -> str:
         """An output column, which each template computes in its own way."""
@@ -288,7 +360,8 @@ class _Table:
 
     def _windows(self) -> int:
         """How many window columns there are."""
-        if len(self.targets[0].shape.streams) == 1:
+        shape = self.targets[0].shape
+        if len(shape.streams) == 1 and "rows" not in shape.units:
             return 0
         return 1 if self.uniform else self._inputs()
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from penstock.catalog import Stream
+from penstock.catalog import Relation, Stream
 from penstock.catalog.parts import SourceSpec
 from penstock.grammar.errors import PenstockError
 from penstock.runtime.columns import literal, quoted
@@ -26,10 +26,14 @@ _LIMITS = {
 """How much a batch takes at most, where the user does not say: a backlog is worked off in bounded steps."""
 REASON = "_reason"
 ORIGINAL = "_original"
+POSITION = "_position"
+"""Where in its stream's files a row is, where rows must be counted."""
+NO_POSITION = "CAST(NULL AS STRUCT<time: TIMESTAMP, file: STRING, block: BIGINT>)"
+_PLACE = "named_struct('time', {m}_modification_time, 'file', {m}_path, 'block', {m}_block_start) AS {name}"
 
 
-def read_stream(spark: SparkSession, stream: Stream, root: Path | None = None) -> DataFrame:
-    """The rows of a stream as they come, unconverted."""
+def read_stream(spark: SparkSession, stream: Stream, root: Path | None = None, *, positions: bool = False) -> DataFrame:
+    """The rows of a stream as they come, unconverted; with their `positions` in files, if it is read from files."""
     source = stream.source
     if source is None:
         raise PenstockError(
@@ -38,7 +42,10 @@ def read_stream(spark: SparkSession, stream: Stream, root: Path | None = None) -
             label="no-source",
         )
     path = resolved(source, root)
-    return explained(f"the stream {stream.name}", source, lambda: _reader(spark, stream, source, path))
+    rows = explained(f"the stream {stream.name}", source, lambda: _reader(spark, stream, source, path))
+    if positions and source.format.lower() in _FILE_FORMATS:
+        return rows.selectExpr("*", _PLACE.format(m="_metadata.file", name=POSITION))
+    return rows
 
 
 def _reader(spark: SparkSession, stream: Stream, source: SourceSpec, path: str | None) -> DataFrame:
@@ -56,7 +63,29 @@ def _reader(spark: SparkSession, stream: Stream, source: SourceSpec, path: str |
     return reader.load(path) if path is not None else reader.load()
 
 
-def _file_schema(spark: SparkSession, stream: Stream, source: SourceSpec, path: str | None) -> str:
+def read_relation(spark: SparkSession, relation: Relation, root: Path | None = None) -> DataFrame:
+    """The rows of a relation as they are there now, unconverted."""
+    source = relation.source
+    if source is None:
+        raise PenstockError(
+            f"the relation {relation.name} has no source to read from",
+            hint="Give it one: FROM format 'path' in CREATE RELATION, or  source:  in the catalog.",
+            label="no-source",
+        )
+    path = resolved(source, root)
+
+    def read() -> DataFrame:
+        reader = spark.read.format(source.format).options(**dict(source.options))
+        if source.format.lower() == "csv":
+            reader = reader.option("enforceSchema", "false")
+        if source.format.lower() in _FILE_FORMATS:
+            reader = reader.schema(_file_schema(spark, relation, source, path))
+        return reader.load(path) if path is not None else reader.load()
+
+    return explained(f"the relation {relation.name}", source, read)
+
+
+def _file_schema(spark: SparkSession, stream: Stream | Relation, source: SourceSpec, path: str | None) -> str:
     """Text is read as text, so that what does not convert can be shown; other files as they are."""
     kind = source.format.lower()
     if kind in _TEXT_FORMATS:
@@ -88,7 +117,7 @@ def _found(
     return {field.name.lower(): (field.name, field.dataType.simpleString()) for field in read.schema.fields}
 
 
-def _need_columns(stream: Stream, found: dict[str, tuple[str, str]]) -> None:
+def _need_columns(stream: Stream | Relation, found: dict[str, tuple[str, str]]) -> None:
     missing = [column.name for column in stream.columns if column.name.lower() not in found]
     if found and missing:
         there = ", ".join(name for name, _ in found.values() if name != _CORRUPT)
@@ -100,10 +129,10 @@ def _need_columns(stream: Stream, found: dict[str, tuple[str, str]]) -> None:
 
 
 class Conversion:
-    """How the rows of a stream become what the catalog says, as SQL; found out once for all batches."""
+    """How the rows of a stream or relation become what the catalog says, as SQL; found out once for all batches."""
 
-    def __init__(self, rows: DataFrame, stream: Stream) -> None:
-        types = dict(rows.dtypes)
+    def __init__(self, rows: DataFrame, stream: Stream | Relation) -> None:
+        types = {name: type_ for name, type_ in rows.dtypes if name != POSITION}
         _need_columns(stream, {name.lower(): (name, type_) for name, type_ in types.items()})
         present = {name.lower(): name for name in types}
         columns, reasons = [], []
@@ -118,10 +147,13 @@ class Conversion:
                 reasons.append(f"IF({own} IS NOT NULL AND {cast} IS NULL, {why}, NULL)")
                 own = cast
             columns.append(f"{own} AS {quoted(column.name)}")
-        missing = literal(f"{stream.timestamp}, the event time, is missing")
-        reasons.append(f"IF({quoted(present[stream.timestamp.lower()])} IS NULL, {missing}, NULL)")
+        if isinstance(stream, Stream):
+            missing = literal(f"{stream.timestamp}, the event time, is missing")
+            reasons.append(f"IF({quoted(present[stream.timestamp.lower()])} IS NULL, {missing}, NULL)")
         came = ", ".join(map(quoted, types))
-        self._columns = ", ".join([*columns, f"COALESCE({', '.join(reasons)}) AS {REASON}"])
+        reason = f"COALESCE({', '.join(reasons)})" if reasons else "CAST(NULL AS STRING)"
+        place = POSITION if POSITION in rows.columns else NO_POSITION
+        self._columns = ", ".join([*columns, f"{place} AS {POSITION}", f"{reason} AS {REASON}"])
         self._original = f"{self._columns}, STRUCT({came}) AS {ORIGINAL}"
 
     def sql(self, table: str, *, original: bool = False) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import posixpath
 import re
@@ -14,6 +15,10 @@ from penstock.grammar.errors import PenstockError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+Print = tuple[tuple[str, int, int], ...]
+"""What files look like: their paths, times and sizes."""
 
 
 class Files(Protocol):
@@ -36,6 +41,9 @@ class Files(Protocol):
 
     def move(self, source: str, target: str) -> None:
         """Rename a file or folder, in place of whatever was there."""
+
+    def files(self, path: str) -> Print:
+        """What the files at a path look like, or below it, or at all the paths that it is a pattern of."""
 
 
 class Storage(Files):
@@ -68,6 +76,9 @@ class Storage(Files):
 
     def move(self, source: str, target: str) -> None:
         self._files(source).move(source, target)
+
+    def files(self, path: str) -> Print:
+        return self._files(path).files(path)
 
     def _qualified(self, path: str) -> str:
         if self._hadoop is not None:
@@ -133,6 +144,14 @@ class _LocalFiles(Files):
         destination = _local_path(target)
         destination.parent.mkdir(parents=True, exist_ok=True)
         _local_path(source).rename(destination)
+
+    def files(self, path: str) -> Print:
+        found: list[Path] = []
+        for place in map(Path, glob.glob(str(_local_path(path)))):  # noqa: PTH207  a pattern of any depth
+            inside = (Path(folder, name) for folder, _, names in os.walk(place) for name in names)
+            found += [place] if place.is_file() else inside
+        stats = ((file, file.stat()) for file in sorted(found) if not file.name.startswith((".", "_")))
+        return tuple((str(file), stat.st_mtime_ns, stat.st_size) for file, stat in stats)
 
 
 def glob_of(folder: str, names: Iterable[str]) -> str:
@@ -200,6 +219,19 @@ class _HadoopFiles(Files):
         fs.mkdirs(destination.getParent())
         if not fs.rename(self._path(source), destination):
             raise OSError(f"could not move {source} to {target}")
+
+    def files(self, path: str) -> Print:
+        fs, place = self._at(path)
+        waiting, found = list(fs.globStatus(place) or ()), []
+        while waiting:
+            status = waiting.pop()
+            if status.getPath().getName().startswith((".", "_")):
+                continue
+            if status.isDirectory():
+                waiting += fs.listStatus(status.getPath())
+            else:
+                found.append((str(status.getPath()), int(status.getModificationTime()), int(status.getLen())))
+        return tuple(sorted(found))
 
     def _at(self, path: str) -> tuple[Any, Any]:
         place = self._path(path)

@@ -312,12 +312,18 @@ def _streams(asked: Asked) -> list[StreamScan]:
 
 
 def _valid(asked: Asked, parts: tuple[Taken, ...]) -> bool:
-    """Whether the rows of relations are valid at the times of all the rows of streams."""
-    times = [part.ts for part in parts if part.ts is not None]
+    """Whether the rows of relations are valid at the times of the rows that they are joined with; of all, if of none.
+
+    Two inputs are joined when a key or a condition names both.
+    """
+    together = [frozenset().union(*(part.inputs for part in key.parts)) for key in asked.keys]
+    together += [condition.inputs for condition in asked.conditions]
+    times = {scan.alias: part.ts for scan, part in zip(asked.inputs, parts, strict=True) if part.ts is not None}
     for scan, part in zip(asked.inputs, parts, strict=True):
         if isinstance(scan, RelationScan) and scan.valid is not None:
             begin, end = (part.values[scan.alias, name] for name in scan.valid)
-            if not all(begin <= time < end for time in times):
+            own = [alias for alias in times if any({alias, scan.alias} <= names for names in together)]
+            if not all(begin <= times[alias] < end for alias in own or times):
                 return False
     return True
 

@@ -6,18 +6,24 @@ from typing import Any
 
 from penstock.compiler.estimate import Estimates
 from penstock.compiler.explain.words import number
+from penstock.compiler.output import TallyLoad, tally_load, with_derived_rates
 from penstock.compiler.shared import SharedPlan
 from penstock.compiler.strategies import Prediction, predict
+from penstock.compiler.tally import Tally, grain_of, is_tallied, tallied_shape, tallies
+from penstock.grammar.durations import format_duration
 
 
 def explain_cost(plan: SharedPlan, estimates: Estimates, chosen: str) -> str:
     """State rows and comparisons a second of every join under each sharing strategy; `chosen` is the one in force."""
+    estimates = with_derived_rates(plan, estimates)
     lines = [_rates(plan, estimates)]
     for index, join in enumerate(plan.joins, 1):
         scope = f" for {join.scope} alone" if join.scope else ""
         lines.append(f"Join {index}{scope}: {join.name}")
         lines += _table(predict(join, plan, estimates), chosen)
-    stateless = [t for t in plan.templates if not t.shape.keeps_state]
+    for index, (tally, load) in enumerate(_loads(plan, estimates), 1):
+        lines += [f"Aggregates {index}: {_what(tally)}", *_load_lines(load)]
+    stateless = [t for t in plan.templates if not t.shape.keeps_state and t.shape.slide is None]
     if stateless:
         count = sum(len(template.members) for template in stateless)
         lines.append(f"{count} {'query keeps' if count == 1 else 'queries keep'} no rows")
@@ -26,7 +32,8 @@ def explain_cost(plan: SharedPlan, estimates: Estimates, chosen: str) -> str:
 
 def cost_data(plan: SharedPlan, estimates: Estimates) -> list[dict[str, Any]]:
     """The same as lists and dicts, for JSON."""
-    return [
+    estimates = with_derived_rates(plan, estimates)
+    joins: list[dict[str, Any]] = [
         {
             "join": join.name,
             "strategies": {
@@ -36,6 +43,44 @@ def cost_data(plan: SharedPlan, estimates: Estimates) -> list[dict[str, Any]]:
         }
         for join in plan.joins
     ]
+    return joins + [
+        {"aggregates": _what(tally), "partial aggregates": {"state rows": load.kept, **_figures(load)}}
+        for tally, load in _loads(plan, estimates)
+    ]
+
+
+def _loads(plan: SharedPlan, estimates: Estimates) -> list[tuple[Tally, TallyLoad]]:
+    """The partial aggregates of a plan and what they cost."""
+    found = []
+    for tally in tallies(plan.templates):
+        asking = [
+            (template.shape, member)
+            for template in plan.templates
+            if is_tallied(template.shape) and tallied_shape(template.shape) == tally.shape
+            for member in template.members
+            if grain_of(template.shape, member) == tally.grain
+        ]
+        found.append((tally, tally_load(tally, asking, estimates)))
+    return found
+
+
+def _what(tally: Tally) -> str:
+    computed = ", ".join(named.expr.sql for named in tally.shape.aggregates) or "distinct rows"
+    by = ", ".join(named.expr.sql for named in tally.shape.groups) or "everything"
+    scope = f" for {tally.shape.scope} alone" if tally.shape.scope else ""
+    return f"{computed} by {by}, in spans of {format_duration(tally.grain)}{scope}"
+
+
+def _figures(load: TallyLoad) -> dict[str, float]:
+    return {
+        "combinations added up/s": load.combinations,
+        "partial aggregates read/s": load.read,
+        "without them, combinations read/s": load.anew,
+    }
+
+
+def _load_lines(load: TallyLoad) -> list[str]:
+    return [f"  state rows {number(load.kept)}", *(f"  {name} {number(it)}" for name, it in _figures(load).items())]
 
 
 def _rates(plan: SharedPlan, estimates: Estimates) -> str:

@@ -52,8 +52,10 @@ def summary(operator: Operator) -> str:
             names = [member.query for member in operator.members]
             return f"route {what(operator.shape)} → {listed(names, what='other queries')}"
         case AggregateWindows():
-            assert operator.shape.slide is not None
-            return f"aggregate every {format_duration(operator.shape.slide)}"
+            tally = operator.tally
+            computed = ", ".join(named.expr.sql for named in tally.shape.aggregates) or "distinct rows"
+            groups = ", ".join(named.expr.sql for named in tally.shape.groups) or "everything"
+            return f"add up {computed} by {groups}, in spans of {format_duration(tally.grain)}"
         case Write():
             return f"write {', '.join(column.name for column in operator.shape.columns)} to {operator.target}"
     raise TypeError(operator)

@@ -56,10 +56,13 @@ def who_enters(chain: Chain, start: int) -> str:
     shapes = 0
     for wanted in chain.wanted:
         reaching = [constants for constants, reach in wanted.rows if reach > start]
-        if reaching and not wanted.conditions:
+        facts = [f"a valid row in {fact.relation}" for fact in wanted.facts]
+        if reaching and not wanted.conditions and not facts:
             return "every row"
         shapes += bool(reaching)
-        alternatives += [with_constants(wanted.conditions, constants) for constants in reaching]
+        for constants in reaching:
+            own = [with_constants(wanted.conditions, constants)] if wanted.conditions else []
+            alternatives.append(" and ".join([*own, *facts]))
     if len(alternatives) > MOST:
         return f"rows that meet one of {len(alternatives):,} selections of {shapes} shape{'s' * (shapes > 1)}"
     return "rows with " + " or ".join(f"({text})" if len(alternatives) > 1 else text for text in alternatives)

@@ -24,10 +24,10 @@ def _cut(chain: Chain, plan: SharedPlan, context: Context) -> Chain:
     if not windows:
         return replace(chain, boundaries=(0,))
     sharing, objective = context.settings.sharing, context.settings.objective
-    if sharing == "push-down":
+    if sharing == "push-down" and not chain.rows:
         parts = sorted({reach for wanted in chain.wanted for _, reach in wanted.rows if reach > 0})
         return replace(chain, boundaries=(0, *parts), partitioned=True)
-    if sharing in ("pull-up", "none"):
+    if sharing in ("pull-up", "none") or (sharing == "push-down" and chain.rows):
         return replace(chain, boundaries=(0, windows[-1]))
     if chain.rows or objective == "memory" or len(windows) == 1:
         return replace(chain, boundaries=(0, *windows))

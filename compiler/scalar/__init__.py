@@ -3,6 +3,7 @@
 Nothing else imports sqlglot. A `Scalar` is a value: two are equal when their Spark SQL is.
 """
 
+from penstock.compiler.scalar.aggregate import AggregateCall, aggregate_call
 from penstock.compiler.scalar.fold import conjuncts, folded, is_true, narrowed
 from penstock.compiler.scalar.shape import (
     PARAMETERS,
@@ -22,9 +23,11 @@ from penstock.compiler.scalar.value import ColumnRef, Scalar, call, column, coun
 
 __all__ = [
     "PARAMETERS",
+    "AggregateCall",
     "ColumnRef",
     "Constant",
     "Scalar",
+    "aggregate_call",
     "call",
     "check_arguments",
     "column",
