@@ -77,6 +77,7 @@ class _Display:
         self._steps = 0
         self._rows = 0
         self._results = 0
+        self._unreadable: dict[str, int] = {}
         self._live = Live(console=console, refresh_per_second=4, transient=True) if live and not quiet else None
 
     def __enter__(self) -> None:
@@ -97,6 +98,8 @@ class _Display:
         self._rows += sum(report.rows.values())
         self._results += report.results
         self._recent.append(report)
+        relations = self._session.execute("SHOW RELATIONS")
+        self._unreadable = {row["relation"]: row["unreadable"] for row in relations if row["unreadable"]}
         if self._live is not None:
             self._live.update(self._table())
         else:
@@ -119,6 +122,9 @@ class _Display:
                 where = f"{self._session.state_folder}/rejected/{row['stream']}"
                 counts = f"{row['late']:,} late, {row['unreadable']:,} unreadable"
                 self.say(f"{row['stream']}: {aside:,} rows set aside ({counts}), in {where}")
+        for name in self._unreadable:
+            where = f"{self._session.state_folder}/rejected/{name}"
+            self.say(f"{name}: {self._unreadable[name]:,} rows of the relation set aside, in {where}")
 
     def _table(self) -> Group:
         seconds = sum(report.seconds for report in self._recent)

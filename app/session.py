@@ -337,7 +337,7 @@ class Session:
             if self.on_step is not None:
                 self.on_step(report)
             if self._engine is not None and report.step % _LEARNED == 0:
-                self._learn(self._engine, adapt=self._program.settings.objective == "auto")
+                self._learn(self._engine, adapt=self._adapts)
 
         try:
             engine = Engine(self.spark, self.state_folder, root=self._root, on_step=note)
@@ -360,6 +360,12 @@ class Session:
                 lock.release()
 
     # Learning
+
+    @property
+    def _adapts(self) -> bool:
+        """Whether statistics decide anything: where chains are cut, or the orders of joins of more than two inputs."""
+        many = any(len(join.source.inputs) > 2 for join in self.compiled.shared.joins)
+        return many or self._program.settings.objective == "auto"
 
     def _measured_before(self) -> Measured:
         """What the runs before have measured."""
@@ -417,6 +423,12 @@ class Session:
         storage = self._storage()
         state = Log(storage).last()
         return state, Plans(storage).read_starts(state.starts)
+
+    def relation_counts(self, name: str) -> dict[str, int | None]:
+        """How many rows a relation had when it was read last, and how many could not be; None before it was."""
+        known = None if self._engine is None else self._engine.relations.shown().get(name)
+        rows, unreadable = known if known is not None else (None, None)
+        return {"rows": rows, "unreadable": unreadable}
 
     @property
     def in_force(self) -> CompiledQueries:

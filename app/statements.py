@@ -130,7 +130,10 @@ def _show(session: Session, what: str) -> Rows:
     if what == "SETTINGS":
         return [{"setting": key, "value": value} for key, value in session.program.settings.shown().items()]
     if what == "RELATIONS":
-        return [{"relation": relation.name} for relation in session.program.catalog.relations]
+        return [
+            {"relation": relation.name, **session.relation_counts(relation.name)}
+            for relation in session.program.catalog.relations
+        ]
     if what == "PLAN":
         return _lines(session.compiled.explain("physical"))
     plan = session.compiled.physical

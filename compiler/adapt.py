@@ -13,27 +13,32 @@ GAIN = 0.1
 
 
 def is_worth(old: SharedPlan, new: SharedPlan, estimates: Estimates) -> bool:
-    """Whether the new plan saves enough of the work or of the rows kept, as the cost model predicts them now."""
-    if _choices(old) == _choices(new):
-        return False
-    before, after = _load(old, estimates), _load(new, estimates)
-    return _is_less(after[0], before[0]) or _is_less(after[1], before[1])
+    """Whether the new plan saves enough of the work of chains or joins, or of the rows kept, as predicted now.
 
-
-def _choices(plan: SharedPlan) -> tuple[object, ...]:
-    """What the statistics decide."""
-    return tuple(chain.boundaries for chain in plan.chains), tuple(join.orders for join in plan.joins)
+    What both plans have alike is left out: it would hide what is saved elsewhere.
+    """
+    before, after = _cuts(old, new, estimates), _cuts(new, old, estimates)
+    joins = _orders(old, new, estimates), _orders(new, old, estimates)
+    return _is_less(after[0], before[0]) or _is_less(after[1], before[1]) or _is_less(joins[1], joins[0])
 
 
 def _is_less(after: float, before: float) -> bool:
     return before - after >= GAIN * before > 0
 
 
-def _load(plan: SharedPlan, estimates: Estimates) -> tuple[float, float]:
-    """Comparisons a second, and rows kept."""
-    sliced = [_cut(chain, plan, estimates) for chain in plan.chains if chain.windows and not chain.rows]
-    work = sum(cost for cost, _ in sliced) + sum(_order_work(join, plan, estimates) for join in plan.joins)
-    return work, sum(rows for _, rows in sliced)
+def _cuts(plan: SharedPlan, other: SharedPlan, estimates: Estimates) -> tuple[float, float]:
+    """Comparisons a second and rows kept of the chains that are cut otherwise in another plan."""
+    same = {(chain.scope, chain.stream, chain.boundaries) for chain in other.chains}
+    own = [chain for chain in plan.chains if chain.windows and not chain.rows]
+    cut = [_cut(c, plan, estimates) for c in own if (c.scope, c.stream, c.boundaries) not in same]
+    return sum(cost for cost, _ in cut), sum(rows for _, rows in cut)
+
+
+def _orders(plan: SharedPlan, other: SharedPlan, estimates: Estimates) -> float:
+    """Comparisons a second of the joins that go in other orders in another plan."""
+    same = {(join.scope, join.source, join.orders) for join in other.joins}
+    own = (join for join in plan.joins if (join.scope, join.source, join.orders) not in same)
+    return sum(_order_work(join, plan, estimates) for join in own)
 
 
 def _cut(chain: Chain, plan: SharedPlan, estimates: Estimates) -> tuple[float, float]:

@@ -84,7 +84,7 @@ class _Compiler:
     def _plan(self, definition: Definition) -> None:
         self.current = definition.name.lower()
         before, plan = self.known.get(definition.name, (None, None))
-        unchanged = before == definition and not any(read in self.fresh for read in self._reads(self.current))
+        unchanged = before == definition and not any(map(self._is_other, definition.reads))
         if plan is not None and unchanged:
             self.plans[self.current] = plan
             return
@@ -95,6 +95,13 @@ class _Compiler:
             )
         except PenstockError as error:
             self.errors.append(error)
+
+    def _is_other(self, name: str) -> bool:
+        """Whether something that a query reads is gone, or is asked otherwise than when the query was bound."""
+        key = name.lower()
+        if self.program.catalog.find(name) is not None:
+            return False
+        return key not in self.definitions or key in self.fresh or (self.current, key) in self.circles
 
     def _entry(self, item: ast.FromItem) -> Entry:
         entry = self.program.catalog.find(item.name)

@@ -23,7 +23,7 @@ class Window:
     rows: bool = False
 
     def __str__(self) -> str:
-        return f"{self.size} rows" if self.rows else format_duration(self.size)
+        return f"{self.size} row{'s' * (self.size != 1)}" if self.rows else format_duration(self.size)
 
 
 @dataclass(frozen=True, slots=True)

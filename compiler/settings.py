@@ -39,7 +39,7 @@ class Settings:
         if key == "sharing":
             return replace(self, sharing=str(value).lower())
         if key == "prefilter":
-            return replace(self, prefilter=_on_or_off(name, value))
+            return replace(self, prefilter=_true_or_false(name, value))
         return replace(self, objective=str(value).lower())
 
     def with_all(self, values: Mapping[str, object]) -> Settings:
@@ -55,15 +55,15 @@ class Settings:
             "reevaluate": format_duration(self.reevaluate),
             "sharing": self.sharing,
             "objective": self.objective,
-            "prefilter": "on" if self.prefilter else "off",
+            "prefilter": str(self.prefilter).lower(),
         }
 
 
-def _on_or_off(name: str, value: object) -> bool:
+def _true_or_false(name: str, value: object) -> bool:
     known = {"on": True, "true": True, "off": False, "false": False}
     text = str(value).lower()
     if text not in known:
-        raise PenstockError(f"{name} cannot be '{value}'", hint="It is on or off.", label="bad-setting")
+        raise PenstockError(f"{name} cannot be '{value}'", hint="It is true or false.", label="bad-setting")
     return known[text]
 
 

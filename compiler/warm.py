@@ -106,7 +106,7 @@ class Start:
             if needed is None and mark > count.later:
                 needed = rank + count.rows
             if needed is not None and rank >= needed:
-                after = max(after, mark)
+                after = max(after, mark - 1)
             else:
                 waiting.append(replace(count, needed=needed))
         return self if tuple(waiting) == self.counts else replace(self, counts=tuple(waiting), after=after)

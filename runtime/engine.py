@@ -103,14 +103,14 @@ class Engine:
         self._root = root
         self._on_step = on_step
         self._parallelism = spark.sparkContext.defaultParallelism
-        self._relations = Relations(spark, self.storage, root)
-        self._pipeline = Pipeline(spark, PhysicalPlan(), Catalog(), self.storage, root, relations=self._relations)
+        self.relations = Relations(spark, self.storage, root)
+        self._pipeline = Pipeline(spark, PhysicalPlan(), Catalog(), self.storage, root, relations=self.relations)
         self._migrated_at = 0
         self._asked: deque[tuple[RunPlan, Future[Migration]]] = deque()
         self._asking = threading.Lock()
         self._over = False
         self._thread: int | None = None
-        self._inbox = Inbox(spark, self.storage, root, step_rows, self._relations)
+        self._inbox = Inbox(spark, self.storage, root, step_rows, self.relations)
         self._background = Background(self.storage, self.results)
 
     # Opening: go on where the last run ended
@@ -150,7 +150,7 @@ class Engine:
             groups,
             self.starts,
             spans,
-            self._relations,
+            self.relations,
         )
 
     def _add_stream(self, name: str) -> None:
@@ -213,7 +213,7 @@ class Engine:
         self._inbox.stop()
         self._background.stop()
         self._pipeline.close()
-        self._relations.close()
+        self.relations.close()
         if self.state.step:
             self.statistics.write(self.storage)
 

@@ -128,7 +128,7 @@ class Ingest:
         fine = f"{REASON} IS NULL AND NOT {_LATE}"
         reach = f"IF({fine}, {reach_sql(chain)}, NULL)"
         if chain.facts:
-            ready = with_facts(ready, chain, self.relations.latest())
+            ready = with_facts(ready, chain, self.relations.refresh())
         place = place_of_batch(number) if chain.rows else []
         rows = spark.sql(f"SELECT {', '.join(['*', f'{reach} AS {REACH}', *place])} FROM ({ready}) AS ready")
         kept = [*map(quoted, chain.columns), *(fact.column for fact in chain.facts), *(PLACE if chain.rows else ())]
@@ -137,7 +137,7 @@ class Ingest:
             f"count(IF({fine}, {selection.sql}, NULL)) AS accepted{place}" for place, selection in enumerate(selections)
         ]
         if not chain.partitioned:
-            ages = () if chain.rows else counted_ages(chain.boundaries)
+            ages = () if chain.rows else counted_ages(chain)
             found, chunk = self._write_chunk(rows, path, kept, measures, ages)
             return found, [] if chunk is None else [chunk]
         chunks = []

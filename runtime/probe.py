@@ -164,18 +164,9 @@ class _Branch:
             text = f"SELECT *, {spans} FROM ({text}) AS near"
             more = f"SELECT *, {other} div {width}L AS _span FROM ({more}) AS timed"
             conditions = [f"{found}._span = more._span", *conditions]
-            shown = ", ".join([*self.columns, *self._own_columns(name), *self._reaches(name)])
+            shown = ", ".join([*self.columns, *self._own_columns(name)])
         both = f"({text}) AS {found} JOIN ({more}) AS more ON {all_of(conditions)}"
         return f"SELECT /*+ BROADCAST({sent}) */ {shown} FROM {both}"
-
-    def _reaches(self, name: str) -> list[str]:
-        """The columns with the reach of rows, which later conditions need."""
-        names = [n for n in (*self.joined, name) if n in self.asked.streams]
-        return [
-            quoted(column(n, REACH))
-            for n in names
-            if not self.asked.streams[n].chain.rows and constant_reach(self.asked.streams[n].chain) is None
-        ]
 
     def _timed(self) -> str:
         return next(name for name in self.joined if name in self.asked.streams)
@@ -212,7 +203,8 @@ class _Branch:
                 reach = _reach(streams[older], older)
                 if reach is not None:
                     conditions.append(f"{age} < {reach}")
-                if self.asked.uniform and (limit := _reach(streams[newer], newer)) not in (reach, None):
+                ends = any(fact.limits for fact in streams[newer].chain.facts)  # then its reach is not that of a window
+                if self.asked.uniform and not ends and (limit := _reach(streams[newer], newer)) not in (reach, None):
                     conditions.append(f"{age} < {limit}")
         return conditions
 

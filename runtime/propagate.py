@@ -128,7 +128,7 @@ def merged(
     rows = rows.selectExpr("*", f"{reach_sql(chain)} AS {REACH}").where(f"{REACH} > 0")
     if merge.horizon is not None:
         rows = rows.where(f"{time} + {REACH} > {changing(merge.horizon, time)}")
-    ages = counted_ages(chain.boundaries)
+    ages = counted_ages(chain)
     counts = Observation()
     measures = ["count(1) AS rows", f"min({time}) AS low", f"max({time}) AS high", f"max({REACH}) AS reach"]
     measures += [f"count_if({REACH} > {age}L) AS beyond{age}" for age in ages]

@@ -164,9 +164,11 @@ def _covers(wide: tuple[Constant, ...], narrow: tuple[Constant, ...], looser: li
     return True
 
 
-def counted_ages(boundaries: tuple[int, ...]) -> tuple[int, ...]:
-    """A few of the boundaries, spread evenly, for which rows are counted."""
-    inner = boundaries[:-1]
+def counted_ages(chain: Chain) -> tuple[int, ...]:
+    """A few ages, spread evenly, for which rows are counted: boundaries, or any where facts end the reach of rows."""
+    inner = chain.boundaries[:-1]
+    if any(fact.limits for fact in chain.facts):
+        inner = tuple(chain.reach * part // _STEPS for part in range(_STEPS))
     if len(inner) <= _STEPS:
         return inner
     return tuple(inner[round(i * (len(inner) - 1) / (_STEPS - 1))] for i in range(_STEPS))

@@ -32,6 +32,8 @@ class Loaded:
     """A relation as it was read: its rows, a table of those that are fine, and what its files looked like then."""
 
     frame: DataFrame
+    copy: str
+    """The folder of a copy of it."""
     table: str
     rows: int
     unreadable: int
@@ -113,9 +115,11 @@ class Relations:
                 self._forget(loaded)
             self._old.clear()
             self._latest = {}
+            self._storage.delete(self._storage.path("relations"))
 
     def _forget(self, loaded: Loaded) -> None:
         loaded.frame.unpersist()
+        self._storage.delete(loaded.copy)
         for table in (loaded.table, *loaded.spans.values()):
             self._spark.catalog.dropGlobalTempView(table.removeprefix(_GLOBAL))
 
@@ -139,14 +143,19 @@ class Relations:
         came.createOrReplaceTempView(source)
         conversion = Conversion(came, relation)
         columns = [quoted(column.name) for column in relation.columns]
+        rejected = self._storage.path("rejected", quote(relation.name, safe=""))
+        copy = self._storage.path("relations", quote(relation.name, safe=""), uuid4().hex[:12])
         try:
-            judged = self._spark.sql(conversion.sql(source)).selectExpr(REASON, *columns).coalesce(1).persist()
+            # A copy: Spark would take rows that it holds of a file for what is in the file now.
+            read = self._spark.sql(conversion.sql(source)).selectExpr(REASON, *columns)
+            read.coalesce(1).write.mode("overwrite").parquet(copy)
+            judged = self._spark.read.schema(read.schema).parquet(copy).persist()
             ((rows, unreadable),) = judged.selectExpr("count(1)", f"count({REASON})").collect()
+            self._storage.delete(rejected)
             if unreadable:
-                folder = self._storage.path("rejected", quote(relation.name, safe=""))
                 all_of_it = self._spark.sql(conversion.sql(source, original=True))
                 bad = all_of_it.where(f"{REASON} IS NOT NULL").selectExpr(REASON, f"{ORIGINAL}.*")
-                bad.write.mode("overwrite").json(folder)
+                bad.write.mode("overwrite").json(rejected)
         except PenstockError:
             raise
         except Exception as error:
@@ -160,7 +169,7 @@ class Relations:
             self._old.append(self._latest[relation.name])
         while len(self._old) > _OLD:
             self._forget(self._old.popleft())
-        self._latest[relation.name] = Loaded(judged, f"{_GLOBAL}{table}", rows - unreadable, unreadable, now)
+        self._latest[relation.name] = Loaded(judged, copy, f"{_GLOBAL}{table}", rows - unreadable, unreadable, now)
 
     def _print(self, relation: Relation) -> Print | None:
         """What its files look like; None if that cannot be told, so that it must be read each time."""

@@ -171,7 +171,7 @@ class Work:
             parts = ((one, reaching.where(f"{REACH} = {one}L")) for one in chain.boundaries)
             found = [write_chunk(part, f"{path}-{one}", kept, chain) for one, part in parts]
         else:
-            found = [write_chunk(reaching, path, kept, chain, counted_ages(chain.boundaries))]
+            found = [write_chunk(reaching, path, kept, chain, counted_ages(chain))]
         return [chunk for chunk in found if chunk is not None]
 
     def _tasks(self) -> int:

@@ -126,8 +126,8 @@ class Views:
 
 
 def columns_of(chain: Chain, alias: str) -> list[str]:
-    """The columns of an input's rows as `Views` gives them, without their reach."""
-    extra = [RANK] if chain.rows else []
+    """The columns of an input's rows as `Views` gives them."""
+    extra = [RANK] if chain.rows else [REACH] if constant_reach(chain) is None else []
     return [quoted(column(alias, name)) for name in (*chain.columns, AT, *extra)]
 
 

@@ -106,7 +106,8 @@ class Schedule:
         _, starts = session.state()
         for name, life in self.standing.items():
             life.complete = starts[name].complete
-            assert life.complete is not None or starts[name].waits
+            start = starts[name]
+            assert life.complete is not None or start.waits or start.counts or start.reads
 
     def change(self, session: Session | None, *, live: bool) -> None:
         """Register, drop or alter a query, or set another strategy."""

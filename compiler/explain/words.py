@@ -47,7 +47,7 @@ def with_constants(conditions: tuple[Scalar, ...], constants: tuple[Constant, ..
 
 def age(chain: Chain, boundary: int) -> str:
     """A boundary of a chain."""
-    return f"{boundary} rows" if chain.rows else format_duration(boundary) if boundary else "0"
+    return f"{boundary} row{'s' * (boundary != 1)}" if chain.rows else format_duration(boundary) if boundary else "0"
 
 
 def who_enters(chain: Chain, start: int) -> str:
