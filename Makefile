@@ -41,11 +41,13 @@ format: setup ## Format the code and mend what can be mended
 demo: setup ## Run a small project on Spark, with data it makes itself
 	$(BIN)/penstock demo build/demo
 
-bench: setup ## Measure how fast queries compile, share and run; takes half an hour
+bench: setup ## Measure how fast queries compile, share and run; takes an hour
 	$(BIN)/python bench/compile.py
 	$(BIN)/python bench/optimize.py
 	$(BIN)/python bench/head_to_head.py
 	$(BIN)/python bench/migrate.py
+	$(BIN)/python bench/multiway.py
+	$(BIN)/python bench/language.py
 
 clean: ## Remove what was built, but not .venv
 	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .venv/penstock.files*

@@ -20,10 +20,10 @@ PLACE = (BATCH, "_time", "_file", "_block", LINE)
 _TYPES = ("bigint", "timestamp", "string", "bigint", "bigint")
 
 
-def place_of_batch(number: int) -> list[str]:
+def place_of_batch(chain: Chain, number: int) -> list[str]:
     """The places of the rows of a batch, as SQL."""
     fields = [f"{POSITION}.{name[1:]} AS {name}" for name in PLACE[1:4]]
-    return [f"{number}L AS {BATCH}", *fields, f"monotonically_increasing_id() AS {LINE}"]
+    return [f"{changing(number, time_sql(chain))} AS {BATCH}", *fields, f"monotonically_increasing_id() AS {LINE}"]
 
 
 def place_of_results(columns: list[str]) -> list[str]:

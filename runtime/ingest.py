@@ -129,7 +129,7 @@ class Ingest:
         reach = f"IF({fine}, {reach_sql(chain)}, NULL)"
         if chain.facts:
             ready = with_facts(ready, chain, self.relations.refresh())
-        place = place_of_batch(number) if chain.rows else []
+        place = place_of_batch(chain, number) if chain.rows else []
         rows = spark.sql(f"SELECT {', '.join(['*', f'{reach} AS {REACH}', *place])} FROM ({ready}) AS ready")
         kept = [*map(quoted, chain.columns), *(fact.column for fact in chain.facts), *(PLACE if chain.rows else ())]
         measures = [] if seen else _of_batch(self._time, fine)

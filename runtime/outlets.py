@@ -74,8 +74,11 @@ class Inputs:
         streams = {alias: self._rows(keeper, step) for alias, keeper in self.keepers.items()}
         return combinations(step.views, Asked(self.probe.join, streams, uniform))
 
-    def settled(self, step: Step, span: Span) -> str | None:
+    def settled(self, step: Step) -> str | None:
         """The combinations with rows that the step settles; how many rows of each stream there were by then."""
+        span = step.span(self.shape)
+        if span.is_empty:
+            return None
         streams = {alias: self._settled(keeper, step, span) for alias, keeper in self.keepers.items()}
         counted = self._counted(step, span)
         if self.probe is None:
@@ -97,8 +100,11 @@ class Inputs:
                 seen.append(f"{known} AS {quoted(column(alias, SEEN))}")
         return f"SELECT {', '.join(['*', *seen])} FROM ({found}) AS settled"
 
-    def standing(self, step: Step, span: Span) -> str | None:
+    def standing(self, step: Step) -> str | None:
         """All the combinations of rows that are settled, of this step or from before, at each instant of the step."""
+        span = step.span(self.shape)
+        if span.is_empty:
+            return None
         streams = {alias: self._settled(keeper, step, span) for alias, keeper in self.keepers.items()}
         chunks = [chunk for rows in streams.values() for chunk in (*rows.new, *rows.kept)]
         instants = _instants(self.shape, span, chunks, step.end(self.shape))
@@ -169,39 +175,19 @@ def _instants(shape: Shape, span: Span, chunks: list[Chunk], end: int | None) ->
     return f"SELECT explode(sequence({low}, {high}, {slide}L)) AS {NEWEST} FROM range(1)"
 
 
-class Arriving:
-    """Results that are given as soon as rows come."""
+class Found:
+    """Results that combinations are, found in one way or another."""
 
-    def __init__(self, inputs: Inputs, router: Router) -> None:
-        self._inputs = inputs
+    def __init__(self, router: Router, find: Callable[[Step], str | None]) -> None:
         self._router = router
+        self._find = find
 
     @property
     def queries(self) -> list[str]:
         return self._router.queries
 
     def routed(self, step: Step, *, numbered: bool) -> str | None:
-        rows = self._inputs.arrived(step, uniform=self._router.uniform)
-        return None if rows is None else self._router.routed(rows, numbered=numbered)
-
-    def close(self) -> None:
-        self._router.close()
-
-
-class Settling:
-    """Results that are given when it is settled which rows are the last ones."""
-
-    def __init__(self, inputs: Inputs, router: Router) -> None:
-        self._inputs = inputs
-        self._router = router
-
-    @property
-    def queries(self) -> list[str]:
-        return self._router.queries
-
-    def routed(self, step: Step, *, numbered: bool) -> str | None:
-        span = step.span(self._inputs.shape)
-        rows = None if span.is_empty else self._inputs.settled(step, span)
+        rows = self._find(step)
         return None if rows is None else self._router.routed(rows, numbered=numbered)
 
     def close(self) -> None:
@@ -244,8 +230,7 @@ class Standing:
         return self._finish.queries
 
     def routed(self, step: Step, *, numbered: bool) -> str | None:
-        span = step.span(self._inputs.shape)
-        rows = None if span.is_empty else self._inputs.standing(step, span)
+        rows = self._inputs.standing(step)
         if rows is None:
             return None
         met = self._router.routed(rows, numbered=False, timed=True)

@@ -75,6 +75,12 @@ class Parts:
         measures = [f"CAST({m.made} AS {m.type}) AS {m.name}" for m in self.measures]
         return f"SELECT {', '.join([*self.names, *measures])} FROM ({rows}) AS rows GROUP BY {', '.join(self.names)}"
 
+    def added(self, partials: str, by: list[str]) -> str:
+        """Partial aggregates added up by their keys and something else, whenever they begin."""
+        names = [SET, TO, *(quoted(key.name) for key in self.keys), *by]
+        sums = [f"{measure.sum} AS {measure.name}" for measure in self.measures]
+        return f"SELECT {', '.join([*names, *sums])} FROM ({partials}) AS parts GROUP BY {', '.join(names)}"
+
     def finished(self, partials: str, by: list[str]) -> str:
         """The aggregates themselves, for each group and what else they are computed by."""
         whole = [f"{self._whole(n, named, call)} AS {named.name}" for n, (named, call) in enumerate(self.calls)]

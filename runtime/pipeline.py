@@ -21,7 +21,7 @@ from penstock.runtime.columns import quoted
 from penstock.runtime.counting import last_before, ranked
 from penstock.runtime.log import Group, StreamState
 from penstock.runtime.marks import NEVER, Span
-from penstock.runtime.outlets import Arriving, Inputs, New, Outlet, Settling, Source, Standing, Tallied
+from penstock.runtime.outlets import Found, Inputs, New, Outlet, Source, Standing, Tallied
 from penstock.runtime.partials import Parts
 from penstock.runtime.relations import Relations
 from penstock.runtime.results import result_groups
@@ -282,10 +282,11 @@ class Pipeline:
         inputs = self._inputs(shape)
         usable = {query: start.usable for query, start in self._starts.items() if start.usable != NEVER}
         if "rows" not in shape.units:
-            return Arriving(inputs, Router(self._spark, tuple(targets), columns, usable, self._spans, first))
+            router = Router(self._spark, tuple(targets), columns, usable, self._spans, first)
+            return Found(router, lambda step: inputs.arrived(step, uniform=router.uniform))
         spans = self._settled_spans(targets)
         if shape.slide is None:
-            return Settling(inputs, Router(self._spark, tuple(targets), columns, usable, spans, first))
+            return Found(Router(self._spark, tuple(targets), columns, usable, spans, first), inputs.settled)
         (target,) = targets
         parts = Parts(shape)
         values = tuple((named.name, named.expr.type) for named in parts.values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from uuid import uuid4
@@ -20,6 +21,8 @@ from penstock.runtime.marks import NEVER, Span
 from penstock.runtime.partials import FROM, SET, TO, Parts
 from penstock.runtime.route import END, NUMBER, Columns, QueryTable, Router, Target
 
+_FEW_INSTANTS = 8
+"""Of fewer instants, counted for each view, partial aggregates are not added up beforehand."""
 VIEW, WIDTH, STEP, SINCE, UNTIL = "_view", "_width", "_step", "_since", "_until"
 
 
@@ -116,6 +119,9 @@ class Askers:
                 self._views[name] = view
                 views.append(name)
         self.finish.views = views
+        self._grain = grain
+        self._step = math.gcd(*(view[2] for view in self._views.values()))
+        self._widest = max(view[1] for view in self._views.values())
         self._table: str | None = None
 
     @property
@@ -125,22 +131,43 @@ class Askers:
 
     def routed(self, partials: str, span: Span, *, numbered: bool) -> str:
         """The results at the instants that a step settles, from a table of partial aggregates."""
-        grain = self.keeper.tally.grain
-        low, high = changing(_up(span.since, grain), FROM), changing(_up(span.until, grain) - 1, FROM)
-        first = f"GREATEST({FROM}, {SINCE}, {low})"
+        low, high = _up(span.since, self._grain), _up(span.until, self._grain)
+        views = {view[1:3] for view in self._views.values()}
+        few = span.since != NEVER and (high - low) // self._step * len(views) < _FEW_INSTANTS
+        parts = self._alive(partials, low, high) if few else self._added(partials, low, high)
+        return self.finish.routed(self.keeper.parts.finished(parts, [VIEW, TIME]), numbered=numbered)
+
+    def _alive(self, partials: str, low: int, high: int) -> str:
+        """The partial aggregates at each instant of each view."""
+        first = f"GREATEST({FROM}, {SINCE}, {changing(low, FROM)})"
         first = f"{first} + pmod(-{first}, {STEP})"
-        last = f"LEAST({TO} + {WIDTH} - 1, {UNTIL} - 1, {high})"
+        last = f"LEAST({TO} + {WIDTH} - 1, {UNTIL} - 1, {changing(high - 1, FROM)})"
         joined = f"{partials} AS partials JOIN {self._view_table()} AS views USING ({SET})"
         seen = f"SELECT /*+ BROADCAST(views) */ *, {first} AS _first, {last} AS _last FROM {joined}"
-        instants = f"explode(sequence(_first * {grain}L, _last * {grain}L, {STEP} * {grain}L)) AS {TIME}"
-        alive = f"SELECT *, {instants} FROM ({seen}) AS seen WHERE _first <= _last"
-        return self.finish.routed(self.keeper.parts.finished(alive, [VIEW, TIME]), numbered=numbered)
+        return f"SELECT *, {self._instants(STEP)} FROM ({seen}) AS seen WHERE _first <= _last"
+
+    def _added(self, partials: str, low: int, high: int) -> str:
+        """The same where there are many: those that end alike are added up first, once for all views."""
+        first = f"GREATEST({FROM}, {changing(low, FROM)})"
+        first = f"{first} + pmod(-{first}, {self._step}L)"
+        last = f"LEAST({TO} + {self._widest}L - 1, {changing(high - 1, FROM)})"
+        seen = f"SELECT *, {first} AS _first, {last} AS _last FROM {partials} AS partials"
+        alive = f"SELECT *, {self._instants(f'{self._step}L')} FROM ({seen}) AS seen WHERE _first <= _last"
+        added = self.keeper.parts.added(alive, [TIME])
+        instant = f"{TIME} div {self._grain}L"
+        inside = f"{instant} < {TO} + {WIDTH} AND pmod({instant}, {STEP}) = 0"
+        inside = f"{inside} AND {instant} >= {SINCE} AND {instant} < {UNTIL}"
+        joined = f"({added}) AS added JOIN {self._view_table()} AS views USING ({SET})"
+        return f"SELECT /*+ BROADCAST(views) */ * FROM {joined} WHERE {inside}"
+
+    def _instants(self, step: str) -> str:
+        grain = f"{self._grain}L"
+        return f"explode(sequence(_first * {grain}, _last * {grain}, {step} * {grain})) AS {TIME}"
 
     def has_instants(self, span: Span) -> bool:
         """Whether any query has an instant that a step settles."""
-        grain = self.keeper.tally.grain
-        low, high = _up(span.since, grain), _up(span.until, grain)
-        return any(low + -low % step < high for step in {view[2] for view in self._views.values()})
+        low, high = _up(span.since, self._grain), _up(span.until, self._grain)
+        return low + -low % self._step < high
 
     def close(self) -> None:
         """Remove the tables of queries."""

@@ -14,12 +14,13 @@ import pytest
 from penstock.compiler.settings import OBJECTIVES
 from penstock.compiler.warm import EVER
 from penstock.grammar.errors import PenstockError
-from penstock.runtime import engine, faults, propagate, results
+from penstock.runtime import engine, faults
 from penstock.runtime.engine import Engine
 from penstock.runtime.session import SparkSession
 from penstock.session import Session
 from penstock.tests.duck import Bag, expected, plain_read
 from penstock.tests.streams import Asked, Workload, workload
+from penstock.tests.test_runtime_exact import merge_eagerly
 from penstock.tests.test_runtime_faults import Death, Dying
 
 FEW = tuple(range(20))
@@ -193,11 +194,7 @@ def schedule_of(spark: SparkSession, folder: Path, seed: int) -> Schedule:
 def test_schedule(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """A query that stood all along has its own answer; a new one too from its time on, and nothing else before."""
     rng = random.Random(-seed)
-    if rng.random() < 0.5:
-        monkeypatch.setattr(propagate, "_FAN_IN", 2)
-        monkeypatch.setattr(propagate, "_SPANS", rng.choice((0.01, 1)))
-        monkeypatch.setattr(propagate, "_WASTE", 0.0)
-        monkeypatch.setattr(results, "_MERGE", 2)
+    merge_eagerly(monkeypatch, rng)
     monkeypatch.setattr(engine, "_SETTLED", rng.choice((0, 2)))
     monkeypatch.setitem(Engine.__init__.__kwdefaults__, "step_rows", rng.choice((1, 20, 20, 1_000_000)))
     check(schedule_of(spark, tmp_path, seed))

@@ -31,6 +31,15 @@ def far_away() -> Iterator[None]:
     time.tzset()
 
 
+def merge_eagerly(patch: pytest.MonkeyPatch, rng: random.Random) -> None:
+    """Half the time, let little be enough to be merged."""
+    if rng.random() < 0.5:
+        patch.setattr(propagate, "_FAN_IN", 2)
+        patch.setattr(propagate, "_SPANS", rng.choice((0.01, 1)))
+        patch.setattr(propagate, "_WASTE", 0.0)
+        patch.setattr(results, "_MERGE", 2)
+
+
 def run(
     spark: SparkSession, given: Workload, folder: Path, files: int, settings: dict[str, str], parts: int
 ) -> Session:
@@ -66,11 +75,7 @@ def settings_of(seed: int) -> dict[str, str]:
 def test_random(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """A random workload, taken one, three or all files at a time, in one run or several, with or without merging."""
     rng = random.Random(seed)
-    if rng.random() < 0.5:
-        monkeypatch.setattr(propagate, "_FAN_IN", 2)
-        monkeypatch.setattr(propagate, "_SPANS", rng.choice((0.01, 1)))
-        monkeypatch.setattr(propagate, "_WASTE", 0.0)
-        monkeypatch.setattr(results, "_MERGE", 2)
+    merge_eagerly(monkeypatch, rng)
     monkeypatch.setitem(Engine.__init__.__kwdefaults__, "step_rows", rng.choice((1, 20, 1_000_000)))
     given = workload(seed)
     session = run(spark, given, tmp_path, rng.choice((1, 1, 3, 100)), settings_of(seed), rng.choice((1, 1, 2, 3)))
