@@ -6,7 +6,7 @@ from penstock.compiler.cost import chain_through
 from penstock.compiler.estimate import Estimates
 from penstock.compiler.load import chain_load
 from penstock.compiler.shared import Chain, SharedJoin, SharedPlan, inputs_of
-from penstock.compiler.strategies import predict
+from penstock.compiler.strategies import probed
 
 GAIN = 0.1
 """The part of the work, or of the rows kept, that a migration must save: what is measured is never quite the same."""
@@ -35,7 +35,7 @@ def _cuts(plan: SharedPlan, other: SharedPlan, estimates: Estimates) -> tuple[fl
 
 
 def _orders(plan: SharedPlan, other: SharedPlan, estimates: Estimates) -> float:
-    """Comparisons a second of the joins that go in other orders in another plan."""
+    """Matches a second of the joins that go in other orders in another plan."""
     same = {(join.scope, join.source, join.orders) for join in other.joins}
     own = (join for join in plan.joins if (join.scope, join.source, join.orders) not in same)
     return sum(_order_work(join, plan, estimates) for join in own)
@@ -50,8 +50,5 @@ def _cut(chain: Chain, plan: SharedPlan, estimates: Estimates) -> tuple[float, f
 
 
 def _order_work(join: SharedJoin, plan: SharedPlan, estimates: Estimates) -> float:
-    """The comparisons of all origins in their orders; two inputs have but one order, and the chains count them."""
-    if len(inputs_of(join.source)) == 2:
-        return 0.0
-    whole = next(prediction for prediction in predict(join, plan, estimates) if prediction.strategy == "pull-up")
-    return whole.comparisons or 0.0
+    """The matches of all origins in their orders; two inputs have but one order, and the chains count them."""
+    return 0.0 if len(inputs_of(join.source)) == 2 else probed(join, plan, estimates)

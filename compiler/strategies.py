@@ -131,8 +131,25 @@ def _kept(reaches: list[tuple[float, float]]) -> float:
     return total
 
 
-def _work(join: SharedJoin, rates: list[float], windows: list[float], estimates: Estimates) -> float:
-    """Comparisons a second of all origins, each probing in its order by nested loops."""
+def probed(join: SharedJoin, plan: SharedPlan, estimates: Estimates) -> float:
+    """Matches a second that all origins find on their way, each probing in its order by hash.
+
+    This is what orders are chosen by: nested loops, which the papers compare strategies with, are not how it is run.
+    """
+    rates = [estimates.rate(scan.stream) for scan in join.streams]
+    longest = [0.0] * len(rates)
+    for template in plan.templates:
+        if (template.shape.scope, template.shape.source) == (join.scope, join.source):
+            for place, (position, _) in enumerate(template.shape.streams):
+                own = (seconds(member.windows[position], rates[place]) for member in template.members)
+                longest[place] = max(longest[place], *own)
+    return _work(join, rates, longest, estimates, hashed=True)
+
+
+def _work(
+    join: SharedJoin, rates: list[float], windows: list[float], estimates: Estimates, *, hashed: bool = False
+) -> float:
+    """Comparisons a second of all origins, each probing in its order by nested loops, or by hash."""
     sizes: dict[str, float] = {}
     rate_of: dict[str, float] = {}
     for scan, rate, window in zip(join.streams, rates, windows, strict=True):
@@ -149,7 +166,8 @@ def _work(join: SharedJoin, rates: list[float], windows: list[float], estimates:
     for order in join.orders:
         partial = rate_of[order[0]]
         for position, name in enumerate(order[1:], 1):
-            total += partial * sizes[name]
+            compared = partial * sizes[name]
             known = [edges[pair] for done in order[:position] if (pair := frozenset({done, name})) in edges]
             partial *= sizes[name] / max(known, default=1.0)
+            total += partial if hashed else compared
     return total

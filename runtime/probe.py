@@ -16,6 +16,8 @@ from penstock.runtime.views import Rows, Views, columns_of, seen_column, with_se
 
 _SMALL_RELATION = 200_000
 """A relation of so many rows is sent to where the others are; of a larger one, the others are sent to it."""
+_FEW, _SMALL = 10_000, 100_000
+"""Of a join of more than two, so few rows of a stream are sent to what that many new rows have found."""
 _SPREAD = 4
 """Without keys, rows are found by their time if they span more than so many times what rows may be apart."""
 
@@ -155,7 +157,7 @@ class _Branch:
         keys = self._keys(name)
         conditions = [*keys, *self._times(name), *self._valid(name)]
         relation = self.asked.relations.get(name)
-        sent = "more" if relation is not None and self.views.relation_rows(relation) <= _SMALL_RELATION else found
+        sent = "more" if self._is_small(name, number) else found
         width = 0 if keys or relation is not None else self._apart(name)
         shown = "*"
         if width:
@@ -167,6 +169,16 @@ class _Branch:
             shown = ", ".join([*self.columns, *self._own_columns(name)])
         both = f"({text}) AS {found} JOIN ({more}) AS more ON {all_of(conditions)}"
         return f"SELECT /*+ BROADCAST({sent}) */ {shown} FROM {both}"
+
+    def _is_small(self, name: str, number: int) -> bool:
+        """Whether the rows of an input are better sent to what was found before than the other way round."""
+        relation = self.asked.relations.get(name)
+        if relation is not None:
+            return self.views.relation_rows(relation) <= _SMALL_RELATION
+        rows, first = self.asked.streams[name], self.asked.streams[self.joined[0]]
+        size = sum(chunk.rows for chunk in _all_chunks(rows))
+        new = sum(chunk.rows for chunk in first.new)
+        return size <= new or (number > 0 and new >= _FEW and size <= _SMALL)
 
     def _timed(self) -> str:
         return next(name for name in self.joined if name in self.asked.streams)

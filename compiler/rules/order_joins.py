@@ -59,12 +59,16 @@ def _orders(source: Join, windows: list[float], context: Context) -> tuple[tuple
 
 
 def _one_attribute(origin: str, sizes: Sizes) -> tuple[str, ...]:
-    """The best order when all inputs are joined on one attribute: of all orders, or of those the heuristic sees."""
+    """The best order when all inputs are joined on one attribute: of all orders, or of those the heuristic sees.
+
+    Rows are probed by hash, so that what an order costs are the matches it finds: a bucket for every value.
+    """
+    buckets = {name: distinct for name, (_, _, distinct) in sizes.items()}
     if len(sizes) > _TRY_ALL:
-        order = best_order_heuristic(sizes)
+        order = best_order_heuristic(sizes, buckets=buckets)
         return (origin, *(name for name in order if name != origin))
     orders = ((origin, *rest) for rest in all_orders(name for name in sizes if name != origin))
-    return min(orders, key=lambda order: origin_cost(origin, order, sizes))
+    return min(orders, key=lambda order: origin_cost(origin, order, sizes, buckets=buckets))
 
 
 def _size(scan: StreamScan | RelationScan, window: float, source: Join, context: Context) -> tuple[float, float, float]:
