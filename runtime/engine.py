@@ -34,7 +34,8 @@ from penstock.runtime.migrate import (
     widened,
     with_cuts,
 )
-from penstock.runtime.pipeline import New, Pipeline
+from penstock.runtime.outlets import New
+from penstock.runtime.pipeline import Pipeline
 from penstock.runtime.plans import Plans, RunPlan, Texts, remake
 from penstock.runtime.propagate import (
     Merge,
@@ -102,7 +103,6 @@ class Engine:
         self.statistics = Statistics()
         self._root = root
         self._on_step = on_step
-        self._parallelism = spark.sparkContext.defaultParallelism
         self.relations = Relations(spark, self.storage, root)
         self._pipeline = Pipeline(spark, PhysicalPlan(), Catalog(), self.storage, root, relations=self.relations)
         self._migrated_at = 0
@@ -139,19 +139,9 @@ class Engine:
             self._migrate(plan)
 
     def _made_ready(self, plan: RunPlan) -> Pipeline:
-        groups = self.state.groups
-        spans = spans_of(plan)
-        return Pipeline(
-            self.spark,
-            plan.running,
-            plan.catalog,
-            self.storage,
-            self._root,
-            groups,
-            self.starts,
-            spans,
-            self.relations,
-        )
+        groups, spans = self.state.groups, spans_of(plan)
+        made = (self.spark, plan.running, plan.catalog, self.storage, self._root)
+        return Pipeline(*made, groups, self.starts, spans, relations=self.relations)
 
     def _add_stream(self, name: str) -> None:
         known = self.state.streams.get(name, StreamState())

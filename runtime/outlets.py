@@ -17,7 +17,7 @@ from penstock.runtime.probe import Asked, combinations, whole
 from penstock.runtime.reach import power_of_two, time_sql
 from penstock.runtime.route import NEWEST, Router
 from penstock.runtime.tallies import VIEW, Askers, Finish
-from penstock.runtime.views import Rows, Views, seen_column, with_seen
+from penstock.runtime.views import Rows, Views, columns_of, seen_column, with_seen
 
 _MOST_COUNTED = 64
 New = dict[str, list[Chunk]]
@@ -85,7 +85,7 @@ class Inputs:
             ((alias, rows),) = streams.items()
             if not rows.new:
                 return None
-            columns = [quoted(column(alias, name)) for name in (*rows.chain.columns, AT, RANK)]
+            columns = columns_of(rows.chain, alias)
             names = {seen_column(alias, stream): text for stream, text in counted.items()}
             found: str | None = with_seen(step.views.new(rows, alias), columns, quoted(column(alias, AT)), names)
         else:
@@ -117,8 +117,9 @@ class Inputs:
             found = whole(step.views, Asked(self.probe.join, streams))
         if found is None:
             return None
-        names = {f"_count{n}": text for n, text in enumerate(self._counted(step, span).values())}
-        places = dict(zip(self._counted(step, span), names, strict=True))
+        counted = self._counted(step, span)
+        names = {f"_count{n}": text for n, text in enumerate(counted.values())}
+        places = dict(zip(counted, names, strict=True))
         timed = with_seen(instants, [NEWEST], NEWEST, names)
         seen = [
             f"{places[keeper.chain.stream]} AS {quoted(column(alias, SEEN))}"

@@ -18,10 +18,10 @@ from penstock.compiler.warm import Start
 from penstock.grammar.errors import PenstockError
 from penstock.runtime.chunks import Chunk
 from penstock.runtime.columns import quoted
-from penstock.runtime.counting import last_before, ranked
+from penstock.runtime.counting import last_before
 from penstock.runtime.log import Group, StreamState
 from penstock.runtime.marks import NEVER, Span
-from penstock.runtime.outlets import Found, Inputs, New, Outlet, Source, Standing, Tallied
+from penstock.runtime.outlets import Found, Inputs, Outlet, Source, Standing, Tallied
 from penstock.runtime.partials import Parts
 from penstock.runtime.relations import Relations
 from penstock.runtime.results import result_groups
@@ -30,8 +30,6 @@ from penstock.runtime.sinks import SinkWriter, sinks_of
 from penstock.runtime.storage import Storage
 from penstock.runtime.tallies import Askers, Finish, TallyKeeper, readers
 from penstock.runtime.views import Views
-
-__all__ = ["Level", "New", "Pipeline"]
 
 
 @dataclass
@@ -62,7 +60,8 @@ class Pipeline:
         groups: Iterable[Group] = (),
         starts: Mapping[str, Start] | None = None,
         spans: Mapping[tuple[str, str], tuple[int, int]] | None = None,
-        relations: Relations | None = None,
+        *,
+        relations: Relations,
     ) -> None:
         """`groups` are those of earlier results; `starts` say since when the rows of queries are there.
 
@@ -80,10 +79,9 @@ class Pipeline:
         self._scans = {scan.stream: scan for shape in self._shapes for _, scan in shape.streams}
         self.streams = sorted({k.chain.stream for k in self.keepers.values() if not self.is_derived(k.chain.stream)})
         names = {scan.relation for shape in self._shapes for scan in shape.inputs if isinstance(scan, RelationScan)}
-        self.relations = relations or Relations(spark, storage, root)
         entries = {name: entry for name in sorted(names) if isinstance(entry := catalog.find(name), Relation)}
-        self.relations.use(entries, [fact for keeper in self.keepers.values() for fact in keeper.chain.facts])
-        self.views = Views(spark, self.relations)
+        relations.use(entries, [fact for keeper in self.keepers.values() for fact in keeper.chain.facts])
+        self.views = Views(spark, relations)
         self.levels = self._levels(groups, storage, root)
 
     def close(self) -> None:
@@ -160,8 +158,7 @@ class Pipeline:
 
     def lowest_rank(self, keeper: KeepChain, chunks: tuple[Chunk, ...], streams: Mapping[str, StreamState]) -> int:
         """Up to this rank, no row of a chain whose rows are counted is among the last ones any more."""
-        horizon = self.mark(streams, self._partners(keeper.id))
-        return last_before(ranked(chunks), horizon) - keeper.chain.reach
+        return last_before(chunks, self.horizon(keeper, streams)) - keeper.chain.reach
 
     def tally_horizon(self, id_: str, streams: Mapping[str, StreamState]) -> int | None:
         """The time before which all instants have been given."""
@@ -169,13 +166,14 @@ class Pipeline:
 
     def span(self, shape: Shape, before: Mapping[str, StreamState], after: Mapping[str, StreamState]) -> Span:
         """What a step settles for the queries of a shape."""
-        bases = self.bases_of(shape)
-        since, until = self.mark(before, bases), self.mark(after, bases)
-        return Span(NEVER if since is None else since, NEVER if until is None else until)
+        return self._span(self.bases_of(shape), before, after)
 
     def own_span(self, stream: str, before: Mapping[str, StreamState], after: Mapping[str, StreamState]) -> Span:
         """What a step settles for a stream by itself."""
-        since, until = self.mark(before, self.base_streams(stream)), self.mark(after, self.base_streams(stream))
+        return self._span(self.base_streams(stream), before, after)
+
+    def _span(self, names: Iterable[str], before: Mapping[str, StreamState], after: Mapping[str, StreamState]) -> Span:
+        since, until = self.mark(before, names), self.mark(after, names)
         return Span(NEVER if since is None else since, NEVER if until is None else until)
 
     @property
@@ -257,7 +255,7 @@ class Pipeline:
             found.append((Outlet.slots(found), source))
 
         for tally in self.tallies.values():
-            own = [r for t in targets if self._reads(t.shape, tally) and (r := readers(tally.tally, t)).members]
+            own = [r for t in targets if (r := readers(tally.tally, t)).members]
             if own:
                 askers = Askers(self._spark, tally, own, columns, self._since, self._spans, Outlet.slots(found))
                 add(Tallied(askers, tally.parts.schema))
@@ -273,14 +271,10 @@ class Pipeline:
             add(self._source(own, columns, Outlet.slots(found)))
         return Outlet(found)
 
-    def _reads(self, shape: Shape, tally: TallyKeeper) -> bool:
-        route = next(op for op in self.plan.of_kind(Route) if op.shape == shape)
-        return tally.id in route.inputs
-
     def _source(self, targets: list[Target], columns: Columns, first: int) -> Source:
         shape = targets[0].shape
         inputs = self._inputs(shape)
-        usable = {query: start.usable for query, start in self._starts.items() if start.usable != NEVER}
+        usable = self._usable
         if "rows" not in shape.units:
             router = Router(self._spark, tuple(targets), columns, usable, self._spans, first)
             return Found(router, lambda step: inputs.arrived(step, uniform=router.uniform))
@@ -297,10 +291,13 @@ class Pipeline:
     @property
     def _since(self) -> dict[str, int]:
         """For the queries that must not answer before they are complete: since when they are."""
-        found = {}
-        for query, start in self._starts.items():
-            found[query] = -NEVER if start.complete is None else start.complete
-        return {query: since for query, since in found.items() if since != NEVER}
+        complete = {query: start.complete for query, start in self._starts.items()}
+        return {query: -NEVER if since is None else since for query, since in complete.items() if since != NEVER}
+
+    @property
+    def _usable(self) -> dict[str, int]:
+        """For the queries that must not use all rows: from when on they may."""
+        return {query: start.usable for query, start in self._starts.items() if start.usable != NEVER}
 
     def _settled_spans(self, targets: list[Target]) -> dict[tuple[str, str], tuple[int, int]]:
         """The times that queries over the last rows may answer for."""
@@ -317,13 +314,12 @@ class Pipeline:
 
     def _usable_of(self, tally: AggregateWindows) -> dict[str, int]:
         """From when on rows may be used for what is counted, where they lack columns before."""
-        usable = {query: start.usable for query, start in self._starts.items() if start.usable != NEVER}
+        usable = self._usable
         found: dict[str, int] = {}
         if not usable:
             return found
         for route in self.plan.of_kind(Route):
-            if tally.id in route.inputs:
-                for member in readers(tally.tally, Target(route.shape, route.members)).members:
-                    name = counted_by(tally.tally.shape, member).name
-                    found[name] = min(found.get(name, -NEVER), usable.get(member.query, NEVER))
+            for member in readers(tally.tally, Target(route.shape, route.members)).members:
+                name = counted_by(tally.tally.shape, member).name
+                found[name] = min(found.get(name, -NEVER), usable.get(member.query, NEVER))
         return {name: time for name, time in found.items() if time != NEVER}

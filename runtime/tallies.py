@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from penstock.compiler.logical import Window
 from penstock.compiler.physical import AggregateWindows
 from penstock.compiler.shared import Member
-from penstock.compiler.tally import Tally, counted_by, grain_of
+from penstock.compiler.tally import Tally, counted_by, grain_of, is_tallied, tallied_shape
 from penstock.runtime.chunks import Chunk
 from penstock.runtime.columns import QUERY, TIME, changing, quoted
 from penstock.runtime.marks import NEVER, Span
@@ -222,6 +222,8 @@ class Finish:
 
 def readers(tally: Tally, target: Target) -> Target:
     """The queries of a template that read these partial aggregates."""
+    if not is_tallied(target.shape) or tallied_shape(target.shape) != tally.shape:
+        return Target(target.shape, ())
     own = tuple(member for member in target.members if grain_of(target.shape, member) == tally.grain)
     return Target(target.shape, own)
 
