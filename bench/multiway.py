@@ -23,7 +23,7 @@ from typing import Any
 
 import duckdb
 from clock import Clock
-from head_to_head import table
+from head_to_head import rocksdb_session, table
 
 Sizes = dict[str, tuple[float, float, float]]
 FLINK = "apache-flink==2.3.0"
@@ -189,27 +189,9 @@ def penstock(job: dict[str, Any]) -> dict[str, Any]:
 
 def spark_join(job: dict[str, Any]) -> dict[str, Any]:
     """Spark's own joins, one above the other, with their state in RocksDB, state format 4; two runs."""
-    from pyspark.sql import SparkSession
     from pyspark.sql import functions as F
 
-    provider = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    settings = {
-        "spark.master": "local[*]",
-        "spark.driver.memory": "8g",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "ERROR",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.streaming.join.stateFormatVersion": "4",
-        "spark.sql.streaming.stateStore.providerClass": provider,
-        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-    }
-    builder = SparkSession.builder
-    for key, value in settings.items():
-        builder = builder.config(key, value)
-    spark = builder.getOrCreate()
-    spark.range(10).count()
+    spark = rocksdb_session()
     order, windows = job["order"], job["windows"]
 
     def side(name: str) -> Any:

@@ -18,9 +18,8 @@ from penstock.compiler.diff import Stage, diff
 from penstock.compiler.physical import KeepChain, PhysicalPlan
 from penstock.compiler.warm import EVER, Start
 from penstock.grammar.errors import PenstockError
-from penstock.runtime.background import Background, MergeDone
-from penstock.runtime.chunks import Chunk, chunk_folder
-from penstock.runtime.counting import ranked_schema
+from penstock.runtime.background import Background
+from penstock.runtime.chunks import chunk_folder
 from penstock.runtime.faults import reached
 from penstock.runtime.inbox import Inbox, Taken
 from penstock.runtime.log import Log, State, StreamState
@@ -37,20 +36,12 @@ from penstock.runtime.migrate import (
 from penstock.runtime.outlets import New
 from penstock.runtime.pipeline import Pipeline
 from penstock.runtime.plans import Plans, RunPlan, Texts, remake
-from penstock.runtime.propagate import (
-    Merge,
-    due,
-    due_partials,
-    due_ranked,
-    merged,
-    merged_partials,
-    merged_ranked,
-)
 from penstock.runtime.relations import Relations
 from penstock.runtime.results import Results
 from penstock.runtime.statistics import Statistics
 from penstock.runtime.step import Outcome, Work
 from penstock.runtime.storage import Storage
+from penstock.runtime.upkeep import Upkeep
 
 _SETTLED = 8
 """After so many steps without a migration, what nobody wants any more is looked for in the chunks."""
@@ -112,6 +103,7 @@ class Engine:
         self._thread: int | None = None
         self._inbox = Inbox(spark, self.storage, root, step_rows, self.relations)
         self._background = Background(self.storage, self.results)
+        self._upkeep = Upkeep(spark, self.storage, self.results, self.statistics, self._background)
 
     # Opening: go on where the last run ended
 
@@ -334,7 +326,7 @@ class Engine:
             self._pipeline = self._made_ready(self.plan)
         self._inbox.forget(taken)
         self._background.tidy()
-        self._start_merges()
+        self._upkeep.start_merges(self._pipeline, self.state, settled=self.steps_since_migration >= _SETTLED)
         seconds = time.perf_counter() - began
         self.statistics.add(taken, seconds)
         if number % _NOTED == 0:
@@ -375,17 +367,7 @@ class Engine:
 
     def _after(self, streams: dict[str, StreamState], new: New, number: int, outcome: Outcome) -> State:
         """What is true when a step is done."""
-        chains = dict(self.state.chains)
-        trimmed = dict(self.state.trimmed)
-        for id_, keeper in self._pipeline.keepers.items():
-            chunks = (*chains.get(id_, ()), *new.get(id_, ()))
-            if keeper.chain.rows:
-                chains[id_] = self._still_counted(keeper, chunks, streams)
-            else:
-                chains[id_] = self._still_alive(id_, chunks, self._pipeline.horizon(keeper, streams), trimmed)
-        for id_ in self._pipeline.tallies:
-            chunks = (*chains.get(id_, ()), *new.get(id_, ()))
-            chains[id_] = self._still_alive(id_, chunks, self._pipeline.tally_horizon(id_, streams), trimmed)
+        chains, trimmed = self._upkeep.needed(self._pipeline, self.state, streams, new)
         results = [*self.state.results, *outcome.shown]
         chains, results = self._background.put_in_place(chains, results, self._pipeline.keepers)
         totals = {name: self.state.counts.get(name, 0) + count for name, count in outcome.counts.items()}
@@ -399,30 +381,6 @@ class Engine:
             results=tuple(results),
             counts={**self.state.counts, **totals},
         )
-
-    def _still_alive(
-        self, id_: str, chunks: tuple[Chunk, ...], horizon: int | None, trimmed: dict[str, int]
-    ) -> tuple[Chunk, ...]:
-        """The chunks that may still be part of a result; the others are removed."""
-        if horizon is not None:
-            trimmed[id_] = max(horizon, trimmed.get(id_, EVER))
-        live = tuple(c for c in chunks if c.reach > 0 and not (horizon is not None and c.is_dead(horizon)))
-        self._background.bury([chunk.path for chunk in chunks if chunk not in live])
-        return live
-
-    def _still_counted(
-        self, keeper: KeepChain, chunks: tuple[Chunk, ...], streams: dict[str, StreamState]
-    ) -> tuple[Chunk, ...]:
-        """The chunks with rows that are still to be counted, or among the last ones of their stream."""
-        lowest = self._pipeline.lowest_rank(keeper, chunks, streams)
-        counted = self._pipeline.mark(streams, self._pipeline.base_streams(keeper.chain.stream))
-        live = tuple(
-            chunk
-            for chunk in chunks
-            if (chunk.ranks[1] > lowest if chunk.ranks is not None else counted is None or chunk.high >= counted)
-        )
-        self._background.bury([chunk.path for chunk in chunks if chunk not in live])
-        return live
 
     def _starts_after(self, state: State) -> dict[str, Start]:
         """The starts of the queries, some of which have waited for the batches of the step."""
@@ -458,49 +416,6 @@ class Engine:
                 floor = max(min(marks), known.floor or min(marks))
                 streams[name] = replace(known, floor=floor)
                 self._inbox.raise_floor(name, floor)
-
-    def _start_merges(self) -> None:
-        for id_ in (*self._pipeline.keepers, *self._pipeline.tallies):
-            if not self._background.is_merging(id_):
-                merge = self._due(id_)
-                if merge is not None:
-                    self._background.merge_chunks(id_, self._merger(id_, merge))
-        self._background.merge_results(self.results.due(self.state))
-
-    def _due(self, id_: str) -> Merge | None:
-        """What is best merged next, of a chain or of partial aggregates."""
-        chunks, streams = self.state.chains.get(id_, ()), self.state.streams
-        tally, keeper = self._pipeline.tallies.get(id_), self._pipeline.keepers.get(id_)
-        if tally is not None:
-            return due_partials(chunks, self._pipeline.tally_horizon(id_, streams))
-        assert keeper is not None
-        if keeper.chain.rows:
-            return due_ranked(keeper.chain, chunks, self._pipeline.lowest_rank(keeper, chunks, streams))
-        settled = self.steps_since_migration >= _SETTLED
-        return due(keeper.chain, chunks, self._pipeline.horizon(keeper, streams), settled=settled)
-
-    def _merger(self, id_: str, merge: Merge) -> Callable[[], MergeDone]:
-        name = f"m{self.state.step:010}"
-        tally, keeper = self._pipeline.tallies.get(id_), self._pipeline.keepers.get(id_)
-        if tally is not None:
-            path = self.storage.path("partials", id_, name)
-            return lambda: (merge, merged_partials(self.spark, tally, merge, path))
-        assert keeper is not None
-        chain, stream, step = keeper.chain, keeper.chain.stream, self.state.step
-        path = f"{chunk_folder(self.storage, stream)}/{id_}/{name}"
-        schema = self._pipeline.schema(chain)
-        if chain.rows:
-            return lambda: (merge, merged_ranked(self.spark, merge, ranked_schema(schema), path))
-        rows = sum(chunk.rows for chunk in merge.chunks)
-        counted = self.statistics.to_count(stream, self._pipeline.key_columns(chain), rows, step)
-
-        def work() -> MergeDone:
-            chunk, distinct = merged(self.spark, merge, schema, path, counted)
-            if chunk is not None:
-                self.statistics.add_distinct(stream, distinct, chunk.rows, step)
-            return merge, chunk
-
-        return work
 
 
 class _Over(Exception):

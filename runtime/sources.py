@@ -34,18 +34,22 @@ _PLACE = "named_struct('time', {m}_modification_time, 'file', {m}_path, 'block',
 
 def read_stream(spark: SparkSession, stream: Stream, root: Path | None = None, *, positions: bool = False) -> DataFrame:
     """The rows of a stream as they come, unconverted; with their `positions` in files, if it is read from files."""
-    source = stream.source
-    if source is None:
-        raise PenstockError(
-            f"the stream {stream.name} has no source to read from",
-            hint="Give it one: FROM format 'path' in CREATE STREAM, or  source:  in the catalog.",
-            label="no-source",
-        )
+    source = _source_of(stream)
     path = resolved(source, root)
     rows = explained(f"the stream {stream.name}", source, lambda: _reader(spark, stream, source, path))
     if positions and source.format.lower() in _FILE_FORMATS:
         return rows.selectExpr("*", _PLACE.format(m="_metadata.file", name=POSITION))
     return rows
+
+
+def _source_of(entry: Stream | Relation) -> SourceSpec:
+    if entry.source is None:
+        raise PenstockError(
+            f"the {entry.kind} {entry.name} has no source to read from",
+            hint=f"Give it one: FROM format 'path' in CREATE {entry.kind.upper()}, or  source:  in the catalog.",
+            label="no-source",
+        )
+    return entry.source
 
 
 def _reader(spark: SparkSession, stream: Stream, source: SourceSpec, path: str | None) -> DataFrame:
@@ -65,13 +69,7 @@ def _reader(spark: SparkSession, stream: Stream, source: SourceSpec, path: str |
 
 def read_relation(spark: SparkSession, relation: Relation, root: Path | None = None) -> DataFrame:
     """The rows of a relation as they are there now, unconverted."""
-    source = relation.source
-    if source is None:
-        raise PenstockError(
-            f"the relation {relation.name} has no source to read from",
-            hint="Give it one: FROM format 'path' in CREATE RELATION, or  source:  in the catalog.",
-            label="no-source",
-        )
+    source = _source_of(relation)
     path = resolved(source, root)
 
     def read() -> DataFrame:
