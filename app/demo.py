@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 from rich.console import Console
 
 from penstock.grammar.errors import PenstockError
-from penstock.running import rich_table, run_session
+from penstock.running import run_session
 from penstock.session import Session
+from penstock.tables import rich_table
 
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 _PLACES = 200

@@ -1,34 +1,25 @@
-"""A run as people see it: progress while it goes on, results when they ask for them."""
+"""A run as people see it: progress while it goes on, and what it did."""
 
 from __future__ import annotations
 
-import csv
-import json
 import signal
-import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 
-from penstock.grammar.errors import PenstockError
 from penstock.session import Session
+from penstock.tables import rich_table
 from penstock.watch import Watcher
 
 if TYPE_CHECKING:
     from penstock.runtime.engine import Migration, StepReport
-    from penstock.runtime.session import DataFrame
-
-RESULT_FORMATS = ("table", "csv", "json", "parquet")
-_SHOWN = 20
-"""A table shows so many results, unless told otherwise."""
 
 
 def run_session(session: Session, *, once: bool, drain: bool, seconds: float | None, plain: bool, quiet: bool) -> None:
@@ -148,70 +139,3 @@ class _Display:
             behind = datetime.now(UTC) - datetime.fromisoformat(row["up to"])
             lag = f"{behind.total_seconds():,.1f} s" if behind < timedelta(days=1) else f"{behind.days:,} d"
         return {**row, "rows/s": round(taken / max(seconds, 1e-9)), "lag": lag}
-
-
-def rich_table(title: str, rows: list[dict[str, Any]]) -> Table:
-    """Rows of a SHOW statement as a table."""
-    table = Table(title=title, title_justify="left", box=None, header_style="bold")
-    for name in rows[0] if rows else ():
-        table.add_column(name, justify="right" if isinstance(rows[0][name], int) else "left")
-    for row in rows:
-        table.add_row(*(_text(value) for value in row.values()))
-    return table
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
-
-
-def show_results(
-    session: Session, query: str, output: str, *, since: str | None, limit: int | None, target: Path | None
-) -> None:
-    """Print or write the results of a query."""
-    rows = session.results(query)
-    if since is not None:
-        rows = rows.where(rows["_ts"] >= _moment(since))
-    if output == "table" and limit is None:
-        limit = _SHOWN
-    if limit is not None:
-        rows = rows.orderBy(rows["_ts"].desc()).limit(limit)
-    ordered = rows.orderBy("_ts")
-    if output == "parquet":
-        ordered.write.mode("overwrite").parquet(str(target))
-        return
-    names = ordered.columns
-    found: Iterator[Any] = _with_times_as_text(ordered).toLocalIterator()
-    if output == "table":
-        table = Table(*names)
-        for row in found:
-            table.add_row(*(_text(value) if not isinstance(value, float) else f"{value:g}" for value in row))
-        Console().print(table)
-    elif output == "csv":
-        writer = csv.writer(sys.stdout)
-        writer.writerow(names)
-        writer.writerows(found)
-    else:
-        for row in found:
-            print(json.dumps(row.asDict(recursive=True), default=str, ensure_ascii=False))
-
-
-def _with_times_as_text(rows: DataFrame) -> DataFrame:
-    """Times as Spark writes them, in the zone that queries and --since are read in; Python's are in the local one."""
-    quoted = {name: "`" + name.replace("`", "``") + "`" for name in rows.columns}
-    return rows.select(
-        *(
-            rows[quoted[name]].cast("string").alias(name) if type_ == "timestamp" else rows[quoted[name]]
-            for name, type_ in rows.dtypes
-        )
-    )
-
-
-def _moment(text: str) -> str:
-    try:
-        return datetime.fromisoformat(text).isoformat(sep=" ")
-    except ValueError:
-        raise PenstockError(
-            f"'{text}' is not a time", hint="Write it as '2026-01-31 12:00:00'.", label="bad-moment"
-        ) from None

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from penstock import __version__, cli
+from penstock.commands import common
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMANDS = ("check", "explain")
@@ -250,7 +251,7 @@ def test_an_internal_failure_is_2(run: Run, project: Path, monkeypatch: pytest.M
         raise ZeroDivisionError("oops")
 
     monkeypatch.delenv("PENSTOCK_DEBUG", raising=False)
-    monkeypatch.setattr(cli, "compiled", broken)
+    monkeypatch.setattr(common, "compiled", broken)
     done = run("check", project)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("internal failure: ZeroDivisionError: oops\n")
@@ -261,7 +262,7 @@ def test_an_interruption_is_130(run: Run, project: Path, monkeypatch: pytest.Mon
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "compiled", interrupted)
+    monkeypatch.setattr(common, "compiled", interrupted)
     assert run("check", project).code == 130
 
 

@@ -1,0 +1,90 @@
+"""What commands share: arguments, and how they find what they work on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penstock.api import CompiledQueries, compiled
+from penstock.catalog import Catalog, load_catalog
+from penstock.compiler.program import Script, read_program
+from penstock.compiler.settings import Settings
+from penstock.grammar.errors import PenstockError, did_you_mean
+from penstock.grammar.source import Source
+from penstock.project import find_project, scripts
+
+Targets = Annotated[
+    list[Path] | None,
+    typer.Argument(help="A project's folder, or .cql files. The project around the current folder when not given."),
+]
+ProjectFolder = Annotated[
+    Path | None,
+    typer.Argument(help="A project's folder. The project around the current folder when not given."),
+]
+CatalogOption = Annotated[
+    Path | None,
+    typer.Option("--catalog", "-c", help="A folder or file of YAML, instead of the project's catalog."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.")]
+
+
+def one_of(value: str, choices: tuple[str, ...], option: str) -> str:
+    """The value of an option that takes one of a few."""
+    if value not in choices:
+        raise typer.BadParameter(f"give {' or '.join(choices)}", param_hint=option)
+    return value
+
+
+def count(number: int, one: str, many: str | None = None) -> str:
+    """A number of things, in words."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def known_query(name: str, queries: CompiledQueries) -> str:
+    """The name of a query as it is spelled."""
+    for known in queries:
+        if known.lower() == name.lower():
+            return known
+    raise PenstockError(
+        f"there is no query called '{name}'",
+        hint=did_you_mean(name, queries) or "There are none.",
+        label="unknown-query",
+    )
+
+
+def compile_targets(targets: list[Path] | None, catalog: Path | None) -> CompiledQueries:
+    """Compile a project, or files with the catalog of the project around them."""
+    paths = targets or [Path()]
+    for path in paths:
+        if not path.exists():
+            raise PenstockError(f"there is no file or folder '{path}'", hint="Check the path.", label="no-such-file")
+    if len(paths) == 1 and paths[0].is_dir():
+        project = find_project(paths[0])
+        if catalog is not None:
+            return compiled(read_program(scripts(project.query_files()), load_catalog(catalog), project.settings))
+        return compiled(project.program())
+    if any(path.is_dir() for path in paths):
+        raise typer.BadParameter("give one project's folder, or .cql files", param_hint="targets")
+    known, settings = _surroundings(paths[0], catalog)
+    return compiled(read_program(scripts(paths), known, settings))
+
+
+def compile_text(text: str, catalog: Path | None) -> CompiledQueries:
+    """Compile a text with the catalog of the project around here."""
+    known, settings = _surroundings(Path(), catalog)
+    return compiled(read_program([Script("query", Source("<sql>", text))], known, settings))
+
+
+def _surroundings(path: Path, catalog: Path | None) -> tuple[Catalog, Settings]:
+    """The catalog and settings that apply to a file: those of the project around it, if there is one."""
+    if catalog is not None:
+        return load_catalog(catalog), Settings()
+    try:
+        project = find_project(path)
+    except PenstockError as error:
+        if error.label != "no-project":
+            raise
+        return Catalog(), Settings()
+    return load_catalog(project.catalog) if project.catalog.exists() else Catalog(), project.settings

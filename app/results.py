@@ -1,0 +1,58 @@
+"""The results of a query, shown or written."""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from penstock.grammar.errors import PenstockError
+from penstock.session import Session
+from penstock.tables import FORMATS, write_rows
+
+if TYPE_CHECKING:
+    from penstock.runtime.session import DataFrame
+
+RESULT_FORMATS = (*FORMATS, "parquet")
+_SHOWN = 20
+"""A table shows so many results, unless told otherwise."""
+
+
+def show_results(
+    session: Session, query: str, output: str, *, since: str | None, limit: int | None, target: Path | None
+) -> None:
+    """Print or write the results of a query."""
+    rows = session.results(query)
+    if since is not None:
+        rows = rows.where(rows["_ts"] >= _moment(since))
+    if output == "table" and limit is None:
+        limit = _SHOWN
+    if limit is not None:
+        rows = rows.orderBy(rows["_ts"].desc()).limit(limit)
+    ordered = rows.orderBy("_ts")
+    if output == "parquet":
+        ordered.write.mode("overwrite").parquet(str(target))
+        return
+    found = (row.asDict(recursive=True).values() for row in _with_times_as_text(ordered).toLocalIterator())
+    write_rows(ordered.columns, map(list, found), output, sys.stdout)
+
+
+def _with_times_as_text(rows: DataFrame) -> DataFrame:
+    """Times as Spark writes them, in the zone that queries and --since are read in; Python's are in the local one."""
+    quoted = {name: "`" + name.replace("`", "``") + "`" for name in rows.columns}
+    return rows.select(
+        *(
+            rows[quoted[name]].cast("string").alias(name) if type_ == "timestamp" else rows[quoted[name]]
+            for name, type_ in rows.dtypes
+        )
+    )
+
+
+def _moment(text: str) -> str:
+    try:
+        return datetime.fromisoformat(text).isoformat(sep=" ")
+    except ValueError:
+        raise PenstockError(
+            f"'{text}' is not a time", hint="Write it as '2026-01-31 12:00:00'.", label="bad-moment"
+        ) from None
