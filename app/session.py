@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from penstock.api import CatalogLike, CompiledQueries, compiled
 from penstock.catalog import Catalog, load_catalog
@@ -18,6 +18,7 @@ from penstock.compiler.program import Definition, Program, Script, read_program
 from penstock.compiler.settings import Settings
 from penstock.grammar.errors import PenstockError, did_you_mean
 from penstock.grammar.source import Source
+from penstock.live import Live, Readers, Subscription
 from penstock.project import FILE, Project, find_project
 from penstock.statements import carry_out, with_window
 from penstock.texts import compiled_texts, texts_of, with_registered
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from penstock.runtime.engine import Engine, Migration, StepReport
     from penstock.runtime.log import State
     from penstock.runtime.plans import RunPlan
-    from penstock.runtime.session import DataFrame, SparkSession
+    from penstock.runtime.session import DataFrame, Row, SparkSession
     from penstock.runtime.storage import Storage
 
 _LEARNED = 16
@@ -44,8 +45,28 @@ class QueryHandle:
         self.name = name
 
     def results(self) -> DataFrame:
-        """All the results so far, each once: `_ts` and the selected columns."""
+        """All the results so far, each once: `_ts` and the selected columns.
+
+        Spark reads them when something is done with them. While a run goes on their files are merged now and then, so
+        do that soon, or ask again.
+        """
         return self._session.results(self.name, self._columns)
+
+    @overload
+    def stream(self, callback: None = None, *, from_start: bool = False) -> Iterator[Row]: ...
+    @overload
+    def stream(self, callback: Callable[[DataFrame], None], *, from_start: bool = False) -> Subscription: ...
+    def stream(
+        self, callback: Callable[[DataFrame], None] | None = None, *, from_start: bool = False
+    ) -> Iterator[Row] | Subscription:
+        """The results that are committed from now on, each once, as they come; `from_start`, those before them too.
+
+        Without a `callback`, an iterator of rows, which waits for more while a run goes on. With one, it is called with
+        a DataFrame of what is new, in a thread of its own, until `stop` of what is returned, or the end of a run.
+        """
+        waits = callback is not None
+        live = Live(self._session, self.name, self._columns, from_start=from_start, waits=waits)
+        return iter(live) if callback is None else Subscription(live, callback)
 
     @property
     def status(self) -> str:
@@ -106,6 +127,7 @@ class Session:
         self._thread: threading.Thread | None = None
         self._failure: BaseException | None = None
         self._stop = threading.Event()
+        self.readers = Readers()
         self.on_step: Callable[[StepReport], None] | None = None
         self.on_migration: Callable[[Migration], None] | None = None
         self._restored: set[str] = set()
@@ -334,13 +356,15 @@ class Session:
         def note(report: StepReport) -> None:
             if metrics is not None and self._engine is not None:
                 metrics.add(report, self._engine.state)
+            self.readers.tell()
             if self.on_step is not None:
                 self.on_step(report)
             if self._engine is not None and report.step % _LEARNED == 0:
                 self._learn(self._engine, adapt=self._adapts)
 
         try:
-            engine = Engine(self.spark, self.state_folder, root=self._root, on_step=note)
+            read_up_to = self.readers.read_up_to
+            engine = Engine(self.spark, self.state_folder, root=self._root, on_step=note, read_up_to=read_up_to)
             try:
                 with self._changing:  # what changes from here on is a migration
                     engine.open(_run_plan(self.compiled), lambda texts: _run_plan(compiled_texts(texts)))
@@ -356,6 +380,7 @@ class Session:
                 engine.stop()
         finally:
             self._engine = None
+            self.readers.run_has_ended()
             if lock is not None:
                 lock.release()
 
@@ -398,15 +423,19 @@ class Session:
 
     def results(self, name: str, columns: list[tuple[str, str]] | None = None) -> DataFrame:
         """All committed results of a query, each once; of one that was dropped, if its columns are given."""
-        from penstock.runtime.log import Log
-        from penstock.runtime.results import Results
-        from penstock.runtime.storage import Storage
-
         if name in self._program.queries or columns is None:
             name = self._known(name)
             columns = _columns(self.compiled, name)
-        storage = Storage(self.spark, self.state_folder)
-        return Results(self.spark, storage).of_query(Log(storage).last(), name, columns)
+        return self.committed(self.state()[0], name, columns)
+
+    def committed(self, state: State, name: str, columns: list[tuple[str, str]], *, after: int = 0) -> DataFrame:
+        """The results of a query that are in a state; `after` a step, those of later ones."""
+        from penstock.runtime.results import Results
+        from penstock.runtime.storage import Storage
+
+        engine = self._engine
+        results = Results(self.spark, Storage(self.spark, self.state_folder)) if engine is None else engine.results
+        return results.of_query(state, name, columns, after=after)
 
     def execute(self, text: str) -> list[dict[str, Any]]:
         """Carry out a statement: SHOW, DESCRIBE, EXPLAIN, CREATE, ALTER, DROP or SET; what it shows, as rows."""

@@ -82,10 +82,11 @@ class Engine:
         root: Path | None = None,
         step_rows: int = 1_000_000,
         on_step: Callable[[StepReport], None] | None = None,
+        read_up_to: Callable[[], int | None] = lambda: None,
     ) -> None:
         self.spark = spark
         self.storage = Storage(spark, folder)
-        self.results = Results(spark, self.storage)
+        self.results = Results(spark, self.storage, read_up_to=read_up_to)
         self.log = Log(self.storage)
         self.plans = Plans(self.storage)
         self.state = State()

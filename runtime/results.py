@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
@@ -17,6 +18,10 @@ from penstock.runtime.storage import Storage, glob_of
 
 _MERGE = 16
 """So many folders of results become one."""
+_READING = 60.0
+"""Results that were asked for may be read for so many seconds before their folders are merged, …"""
+_CROWDED = 8 * _MERGE
+"""… unless there are so many of them."""
 
 
 @dataclass
@@ -55,9 +60,14 @@ def result_groups(plan: PhysicalPlan, known: Iterable[Group] = ()) -> tuple[list
 class Results:
     """The folders of the store."""
 
-    def __init__(self, spark: SparkSession, storage: Storage) -> None:
+    def __init__(
+        self, spark: SparkSession, storage: Storage, *, read_up_to: Callable[[], int | None] = lambda: None
+    ) -> None:
+        """`read_up_to` says up to which step somebody who takes results step by step has read them."""
         self._spark = spark
         self._storage = storage
+        self._read_up_to = read_up_to
+        self._asked_at = float("-inf")
         self.folder = storage.path("results")
 
     def stage(self, rows: DataFrame, step: int, group: int, *, more: bool = False) -> None:
@@ -92,13 +102,18 @@ class Results:
                 self._storage.move(self._storage.path("staging", f"old-{name}"), f"{self.folder}/{name}")
         self._storage.delete(self._storage.path("staging"))
 
-    def of_query(self, state: State, query: str, columns: Iterable[tuple[str, str]]) -> DataFrame:
-        """One query's results: the time of each and its own columns, of these names and types."""
+    def of_query(self, state: State, query: str, columns: Iterable[tuple[str, str]], *, after: int = 0) -> DataFrame:
+        """One query's results: the time of each and its own columns, of these names and types.
+
+        Those of the steps `after` one, if their folders have not been merged with older ones.
+        """
+        self._asked_at = time.monotonic()
+        folders = [name for name in state.results if not after or (_level(name) == 0 and _step(name) > after)]
         own = list(columns)
         fields = ", ".join(f"{quoted(column)} {type_}" for column, type_ in [(TIME, "timestamp"), *own])
         found = self._spark.createDataFrame([], fields)
-        for group in sorted({_group(name) for name in state.results}):
-            rows = self._read([name for name in state.results if _group(name) == group])
+        for group in sorted({_group(name) for name in folders}):
+            rows = self._read([name for name in folders if _group(name) == group])
             types = {name.lower(): (name, type_) for name, type_ in rows.dtypes}
             shown = [_shown(types.get(name.lower()), name, type_) for name, type_ in own]
             found = found.unionAll(rows.where(F.col(QUERY) == query).selectExpr(TIME, *shown))
@@ -109,11 +124,15 @@ class Results:
 
     def due(self, state: State) -> list[str]:
         """The folders that are to become one: small ones, when there are enough of them in a row."""
-        for level in range(6):
+        read = self._read_up_to()
+        enough = _CROWDED if time.monotonic() - self._asked_at < _READING else _MERGE
+        for level in range(6 if read != 0 else 0):  # who has read nothing yet reads everything
             of_level = [name for name in state.results if _level(name) == level]
+            if level == 0 and read is not None:
+                of_level = [name for name in of_level if _step(name) <= read]
             for group in sorted({_group(name) for name in of_level}):
                 own = sorted(name for name in of_level if _group(name) == group)
-                if len(own) >= _MERGE:
+                if len(own) >= enough:
                     return own[:_MERGE]
         return []
 
@@ -139,6 +158,10 @@ class Results:
 
 def _level(name: str) -> int:
     return 0 if name.startswith("s") else int(name[1:].split("-")[0])
+
+
+def _step(name: str) -> int:
+    return int(name[1:].split("-")[0])
 
 
 def _group(name: str) -> int:

@@ -7,12 +7,12 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
 from penstock.grammar.errors import PenstockError
 from penstock.runtime.local_files import use_quick_local_files
 
-__all__ = ["DataFrame", "SparkSession", "spark_session"]
+__all__ = ["DataFrame", "Row", "SparkSession", "spark_session"]
 
 _QUIET = (Path(__file__).parent / "log4j2.properties").as_uri()
 _LOCAL_CHECKPOINTS = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
