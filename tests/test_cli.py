@@ -14,6 +14,8 @@ import pytest
 
 from penstock import __version__, cli
 from penstock.commands import common
+from penstock.commands.common import SHARED
+from penstock.verbosity import Verbosity, verbosity
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMANDS = ("check", "explain")
@@ -37,6 +39,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
     def call(*args: object) -> Done:
         monkeypatch.setattr(sys, "argv", ["penstock", *map(str, args)])
+        monkeypatch.setattr("penstock.verbosity._level", Verbosity.NORMAL)  # and so it is afterwards
         with pytest.raises(SystemExit) as exit_:
             cli.main()
         code = exit_.value.code
@@ -65,14 +68,6 @@ def test_help_lists_the_commands(run: Run) -> None:
     assert all(command in done.out for command in COMMANDS)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_each_command_has_help_with_an_example(run: Run, command: str) -> None:
-    done = run(command, "--help")
-    assert (done.code, done.err) == (0, "")
-    assert "Usage:" in done.out
-    assert f"penstock {command}" in done.out
-
-
 def test_version(run: Run) -> None:
     assert run("--version") == Done(0, f"penstock {__version__}\n", "")
 
@@ -82,8 +77,11 @@ def test_version(run: Run) -> None:
     [
         ((), "Usage:"),
         (("nosuch",), "No such command 'nosuch'"),
+        (("chek",), "Did you mean 'check'?"),
         (("check", "--nosuch"), "No such option"),
+        (("check", "--verbos"), "--verbose"),
         (("explain", "--format", "xml"), "give text or json"),
+        (("explain", "--kind", "shard"), "did you mean shared?"),
         (("explain", "--query"), "requires an argument"),
         (("explain", "--sql", "SELECT 1", "file.cql"), "either a SELECT or files"),
         (("check", ROOT, ROOT), "one project's folder"),
@@ -93,6 +91,34 @@ def test_misuse_is_2(run: Run, args: tuple[object, ...], said: str) -> None:
     done = run(*args)
     assert (done.code, done.out) == (2, "")
     assert said in " ".join(done.err.split())
+
+
+@pytest.mark.parametrize("command", [command.__name__ for command in cli.COMMANDS])
+def test_each_command_has_the_options_that_all_share(run: Run, command: str) -> None:
+    done = run(command, "--help")
+    assert (done.code, done.err) == (0, "")
+    assert all(f"--{option}" in done.out for option in SHARED)
+    assert f"\n  Examples:\n    penstock {command}" in done.out
+
+
+@pytest.mark.parametrize(
+    ("options", "level"),
+    [
+        ((), Verbosity.NORMAL),
+        (("-q",), Verbosity.QUIET),
+        (("-v",), Verbosity.VERBOSE),
+        (("--debug",), Verbosity.DEBUG),
+        (("-v", "--debug"), Verbosity.DEBUG),
+    ],
+)
+def test_how_much_is_said(run: Run, project: Path, options: tuple[str, ...], level: Verbosity) -> None:
+    assert run("check", project, *options).code == 0
+    assert verbosity() is level
+
+
+def test_quiet_and_verbose_at_once(run: Run, project: Path) -> None:
+    done = run("check", project, "--quiet", "--verbose")
+    assert (done.code, done.out) == (2, "") and "not both" in done.err
 
 
 # check

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import typer
-
-from penstock.commands.common import CatalogOption, Quiet, Targets, compile_targets, count
+from penstock.commands.common import CatalogOption, Targets, compile_targets, count
+from penstock.verbosity import say
 
 
 def check(
     targets: Targets = None,
     catalog: CatalogOption = None,
-    quiet: Quiet = False,
 ) -> None:
     """Compile every query of a project or of some files, and say what is wrong.
 
-    Examples:  penstock check;  penstock check my-project;  penstock check queries/hot.cql
+    Examples:
+      penstock check                       the project around the current folder
+      penstock check my-project
+      penstock check queries/hot.cql       one file, with the catalog of its project
     """
     result = compile_targets(targets, catalog)
-    if not quiet:
-        streams, relations = len(result.catalog.streams), len(result.catalog.relations)
-        typer.echo(
-            f"{count(len(result), 'query', 'queries')}, {count(streams, 'stream')} and "
-            f"{count(relations, 'relation')}: no mistakes",
-            err=True,
-        )
+    streams, relations = len(result.catalog.streams), len(result.catalog.relations)
+    say(
+        f"{count(len(result), 'query', 'queries')}, {count(streams, 'stream')} and "
+        f"{count(relations, 'relation')}: no mistakes"
+    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,24 +18,46 @@ from penstock.project import find_project, scripts
 
 Targets = Annotated[
     list[Path] | None,
-    typer.Argument(help="A project's folder, or .cql files. The project around the current folder when not given."),
+    typer.Argument(
+        help="A project's folder, or .cql files. The project around the current folder when not given.",
+        metavar="PATH",
+    ),
 ]
 ProjectFolder = Annotated[
     Path | None,
-    typer.Argument(help="A project's folder. The project around the current folder when not given."),
+    typer.Argument(help="A project's folder. The project around the current folder when not given.", metavar="FOLDER"),
 ]
 CatalogOption = Annotated[
     Path | None,
     typer.Option("--catalog", "-c", help="A folder or file of YAML, instead of the project's catalog."),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors only.")]
+
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show results and errors only.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show more, Spark's warnings too.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show everything; keep Spark's log in a file.")]
+SHARED = {"quiet": Quiet, "verbose": Verbose, "debug": Debug}
+"""The options that every command has, without saying so; one that has such a parameter is given it."""
 
 
 def one_of(value: str, choices: tuple[str, ...], option: str) -> str:
     """The value of an option that takes one of a few."""
     if value not in choices:
-        raise typer.BadParameter(f"give {' or '.join(choices)}", param_hint=option)
+        close = difflib.get_close_matches(value, choices, n=1)
+        guess = f"; did you mean {close[0]}?" if close else ""
+        raise typer.BadParameter(f"give {' or '.join(choices)}{guess}", param_hint=option)
     return value
+
+
+def choice(choices: tuple[str, ...], *names: str, help: str) -> Any:
+    """An option that takes one of a few values, which the shell completes."""
+    return typer.Option(
+        *names,
+        help=help,
+        metavar="|".join(choices),
+        callback=lambda value: value if value is None else one_of(value, choices, names[0]),
+        autocompletion=lambda: list(choices),
+    )
 
 
 def count(number: int, one: str, many: str | None = None) -> str:

@@ -15,7 +15,9 @@ def demo(
 ) -> None:
     """Write a small project with data, run it, and show its results and what sharing saved.
 
-    Example:  penstock demo
+    Examples:
+      penstock demo
+      penstock demo my-folder
     """
     from penstock.demo import run_demo
 

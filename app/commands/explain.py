@@ -7,26 +7,32 @@ from typing import Annotated
 import typer
 
 from penstock.api import FORMATS, KINDS
-from penstock.commands.common import CatalogOption, Targets, compile_targets, compile_text, known_query, one_of
+from penstock.commands.common import CatalogOption, Targets, choice, compile_targets, compile_text, known_query
 from penstock.grammar.errors import PenstockError
 
 
 def explain(
     targets: Targets = None,
     catalog: CatalogOption = None,
-    query: Annotated[list[str] | None, typer.Option("--query", "-q", help="Only this query; may be repeated.")] = None,
-    text: Annotated[str | None, typer.Option("--sql", "-e", help="Explain this SELECT instead of files.")] = None,
-    kind: Annotated[str, typer.Option("--kind", "-k", help="logical, shared, physical or cost.")] = "logical",
+    query: Annotated[
+        list[str] | None, typer.Option("--query", metavar="NAME", help="Only this query; may be repeated.")
+    ] = None,
+    text: Annotated[
+        str | None, typer.Option("--sql", "-e", metavar="SELECT", help="Explain this SELECT instead of files.")
+    ] = None,
+    kind: Annotated[str, choice(KINDS, "--kind", "-k", help="Which plan.")] = "logical",
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also show what each rule changed.")] = False,
-    output: Annotated[str, typer.Option("--format", "-f", help="text, json or mermaid.")] = "text",
+    output: Annotated[str, choice(FORMATS, "--format", "-f", help="How to write it.")] = "text",
 ) -> None:
     """Show the plans of queries: each one's own, the plan they share, what is run, or what it costs.
 
-    Examples:  penstock explain;  penstock explain --query hot --kind cost;  penstock explain -k physical -f mermaid;
-    penstock explain -e "SELECT * FROM Temperature"
+    Examples:
+      penstock explain                     every query's own plan
+      penstock explain -k shared           the plan they share
+      penstock explain --query hot -k cost
+      penstock explain -k physical -f mermaid
+      penstock explain -e "SELECT * FROM Temperature"
     """
-    one_of(output, FORMATS, "--format")
-    one_of(kind, KINDS, "--kind")
     if text is not None and targets:
         raise typer.BadParameter("give either a SELECT or files", param_hint="--sql")
     result = compile_targets(targets, catalog) if text is None else compile_text(text, catalog)

@@ -17,7 +17,9 @@ def run(
     project: ProjectFolder = None,
     once: Annotated[bool, typer.Option("--once", help="Process what is available, then stop.")] = False,
     drain: Annotated[bool, typer.Option("--drain", help="Like --once, then close every window.")] = False,
-    duration: Annotated[str | None, typer.Option("--for", help="Stop after a time, such as 30s.")] = None,
+    duration: Annotated[
+        str | None, typer.Option("--for", metavar="TIME", help="Stop after a time, such as 30s.")
+    ] = None,
     plain: Annotated[bool, typer.Option("--plain", help="Lines instead of a live display.")] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -26,7 +28,11 @@ def run(
     A run goes on where the last one ended. While it runs, a file that appears in queries/, changes or goes away
     registers, alters or drops its queries. Ctrl-C stops it after the step that is under way.
 
-    Examples:  penstock run;  penstock run my-project --once;  penstock run --for 30s
+    Examples:
+      penstock run                         until Ctrl-C
+      penstock run my-project --once       what is there now, then stop
+      penstock run --drain                 the same, then close every window
+      penstock run --for 30s
     """
     seconds = None if duration is None else parse_duration(duration) / 1e6
     with Session(project or Path()) as session:
