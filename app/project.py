@@ -31,6 +31,12 @@ class Project:
 
     def query_files(self) -> list[Path]:
         """The files of queries, sorted."""
+        if self.queries.is_file():
+            raise PenstockError(
+                f"'{self.queries}' is a file, and queries are in a folder",
+                hint="Name the folder with  queries:  in penstock.yml.",
+                label="no-folder",
+            )
         if not self.queries.is_dir():
             return []
         return sorted(file for file in self.queries.glob(f"*{QUERY_SUFFIX}") if not file.name.startswith("."))
@@ -53,6 +59,8 @@ class Project:
 
 def find_project(start: Path) -> Project:
     """The project in a folder or in the nearest folder above it."""
+    if not start.exists():
+        raise PenstockError(f"there is no file or folder '{start}'", hint="Check the path.", label="no-such-file")
     folder = start.resolve()
     if folder.is_file():
         folder = folder.parent

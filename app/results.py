@@ -23,6 +23,13 @@ def show_results(
     session: Session, query: str, output: str, *, since: str | None, limit: int | None, target: Path | None
 ) -> None:
     """Print or write the results of a query."""
+    with session.explaining(f"the results of {query} cannot be read"):
+        _show(session, query, output, since=since, limit=limit, target=target)
+
+
+def _show(
+    session: Session, query: str, output: str, *, since: str | None, limit: int | None, target: Path | None
+) -> None:
     rows = session.results(query)
     if since is not None:
         rows = rows.where(rows["_ts"] >= _moment(since))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 def run_session(session: Session, *, once: bool, drain: bool, seconds: float | None, plain: bool, quiet: bool) -> None:
     """Run a session in the foreground until it ends; Ctrl-C ends it after a step."""
+    session.refuse_unready(once=once or drain)
     console = Console(stderr=True)
     display = _Display(session, console, live=console.is_terminal and not plain, quiet=quiet)
     session.on_step = display.step

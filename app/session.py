@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +24,7 @@ from penstock.live import Live, Readers, Subscription
 from penstock.project import FILE, Project, find_project
 from penstock.statements import carry_out, with_window
 from penstock.texts import compiled_texts, texts_of, with_registered
+from penstock.verbosity import Verbosity, say, verbosity
 
 if TYPE_CHECKING:
     from penstock.compiler.estimate import Measured
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from penstock.runtime.log import State
     from penstock.runtime.plans import RunPlan
     from penstock.runtime.session import DataFrame, Row, SparkSession
+    from penstock.runtime.spark_log import SparkLog
     from penstock.runtime.storage import Storage
 
 _LEARNED = 16
@@ -131,7 +135,8 @@ class Session:
         self.on_step: Callable[[StepReport], None] | None = None
         self.on_migration: Callable[[Migration], None] | None = None
         self._restored: set[str] = set()
-        self._restore()
+        with self.explaining(f"the state folder {self.state_folder} cannot be used"):
+            self._restore()
 
     def _restore(self) -> None:
         """Take over the queries that were registered before."""
@@ -278,8 +283,19 @@ class Session:
         if self._spark is None:
             from penstock.runtime.session import spark_session
 
-            self._spark = spark_session(self._spark_settings)
+            self._spark = spark_session(self._spark_settings, log=self._spark_log())
         return self._spark
+
+    def _spark_log(self) -> SparkLog:
+        """What is wanted of Spark's log."""
+        from penstock.runtime.spark_log import SparkLog
+
+        if verbosity() is not Verbosity.DEBUG:
+            return SparkLog("warn" if verbosity() is Verbosity.VERBOSE else "off")
+        folder = _local(self.state_folder) or Path(tempfile.gettempdir())
+        file = folder / "logs" / "spark.log"
+        say(f"Spark's log: {file}")
+        return SparkLog(file=file)
 
     @property
     def is_running(self) -> bool:
@@ -297,7 +313,25 @@ class Session:
             return self._stop.is_set() or (deadline is not None and time.monotonic() >= deadline)
 
         self._stop.clear()
-        self._run(once or drain, over, drain=drain)
+        with self.explaining("the run cannot go on"):
+            self._run(once or drain, over, drain=drain)
+
+    def refuse_unready(self, *, once: bool) -> None:
+        """Raise an error if a run cannot begin, as far as that can be told before Spark is there."""
+        self._refuse_nothing_to_do(once=once)
+        folder = _local(self.state_folder)
+        if folder is not None:
+            from penstock.runtime.lock import Lock
+
+            lock = Lock(folder)
+            lock.acquire()
+            lock.release()
+
+    def _refuse_nothing_to_do(self, *, once: bool) -> None:
+        if once and not self.compiled.physical.operators:
+            raise PenstockError(
+                "there is no query to run", hint="Put one into queries/name.cql, or register one.", label="no-query"
+            )
 
     def start(self) -> None:
         """Run in the background until `stop`."""
@@ -325,7 +359,8 @@ class Session:
 
     def _run_quietly(self, ready: threading.Event) -> None:
         try:
-            self._run(False, self._stop.is_set, ready.set)
+            with self.explaining("the run cannot go on"):
+                self._run(False, self._stop.is_set, ready.set)
         except BaseException as failure:
             self._failure = failure
         finally:
@@ -343,10 +378,7 @@ class Session:
         from penstock.runtime.lock import Lock
         from penstock.runtime.metrics import Metrics
 
-        if once and not self.compiled.physical.operators:
-            raise PenstockError(
-                "there is no query to run", hint="Put one into queries/name.cql, or register one.", label="no-query"
-            )
+        self._refuse_nothing_to_do(once=once)
         folder = _local(self.state_folder)
         lock = Lock(folder) if folder is not None else None
         if lock is not None:
@@ -383,6 +415,34 @@ class Session:
             self.readers.run_has_ended()
             if lock is not None:
                 lock.release()
+
+    @contextmanager
+    def explaining(self, what: str) -> Iterator[None]:
+        """Say failures of Spark and of the system in one sentence that begins with `what` cannot be done.
+
+        The whole of it is kept in a file of the state folder.
+        """
+        try:
+            yield
+        except Exception as error:
+            if isinstance(error, PenstockError) and error.__cause__ is None:
+                raise
+            from penstock.runtime.failures import comes_from_spark, failure, keep_details
+            from penstock.runtime.records import damaged
+
+            if isinstance(error, FileNotFoundError) and str(error.filename).startswith(self.state_folder):
+                raise damaged(error.filename, "it is not there") from error
+            told = error if isinstance(error, PenstockError) else failure(what, error)
+            if told is None:
+                raise
+            folder = _local(self.state_folder)
+            wanted = folder is not None and folder.is_dir() and comes_from_spark(error.__cause__ or error)
+            file = keep_details(error, folder) if folder is not None and wanted else None
+            if file is not None:
+                told.hint = f"{told.hint}\nThe details are in {file}."
+            if told is error:
+                raise
+            raise told from error
 
     # Learning
 

@@ -22,6 +22,7 @@ from penstock.runtime.background import Background
 from penstock.runtime.chunks import chunk_folder
 from penstock.runtime.faults import reached
 from penstock.runtime.inbox import Inbox, Taken
+from penstock.runtime.intact import refuse_lost_chunks, refuse_lost_log
 from penstock.runtime.log import Log, State, StreamState
 from penstock.runtime.marks import marked
 from penstock.runtime.migrate import (
@@ -29,6 +30,7 @@ from penstock.runtime.migrate import (
     migrated,
     readings_of,
     refuse_changed_columns,
+    refuse_changed_sources,
     spans_of,
     widened,
     with_cuts,
@@ -114,6 +116,8 @@ class Engine:
         `remade` makes the plan that was in force from its texts, if it was another one.
         """
         self.state = self.log.last()
+        refuse_lost_log(self.storage, self.state)
+        refuse_lost_chunks(self.storage, self.state)
         self.statistics.read(self.storage)
         self.starts = self.plans.read_starts(self.state.starts)
         self.plans.clean(self.state.plan, self.state.starts)
@@ -247,6 +251,7 @@ class Engine:
         streams = {name for name in streams if plan.catalog.find(name) is not None}  # the others are results
         coming = [name for name in sorted(streams) if name not in self._inbox.streams]
         refuse_changed_columns(old, plan)
+        refuse_changed_sources(old, plan, filter(self._inbox.has_read, self._inbox.streams))
         for name in coming:
             self._inbox.check(plan.catalog.stream(name))
         left = self._inbox.remove([name for name in self._inbox.streams if name not in streams])

@@ -18,8 +18,10 @@ from penstock.compiler.physical import KeepChain
 from penstock.grammar.errors import PenstockError
 from penstock.runtime.chunks import Batch
 from penstock.runtime.ingest import Ingest, forget
+from penstock.runtime.intact import refuse_lost_checkpoint
 from penstock.runtime.log import StreamState
 from penstock.runtime.migrate import Reading
+from penstock.runtime.records import damaged
 from penstock.runtime.relations import Relations
 from penstock.runtime.sources import explained, explanation, read_stream
 from penstock.runtime.storage import Storage
@@ -61,6 +63,10 @@ class Inbox:
     def streams(self) -> tuple[str, ...]:
         """The streams in use."""
         return tuple(self._ingests)
+
+    def has_read(self, name: str) -> bool:
+        """Whether anything of a stream has been read."""
+        return self._noted[name] >= 0
 
     def add(self, stream: Stream, chains: tuple[KeepChain, ...], known: StreamState, plan: int) -> None:
         """Take in a stream from where it was left; reading begins with `start`, or now if that was long ago."""
@@ -150,6 +156,7 @@ class Inbox:
 
     def _reader(self, name: str, once: bool) -> StreamingQuery:
         stream = self._ingests[name].stream
+        refuse_lost_checkpoint(self._storage, name, self._noted[name])
         positions = self._are_counted(name)
         if positions:
             self._with_positions.add(name)
@@ -217,6 +224,11 @@ class Inbox:
 
     def again(self, begun: dict[str, list[int]]) -> Taken:
         """The batches that a step had taken when it was interrupted."""
+        for name, numbers in begun.items():
+            waiting = [batch.number for batch in self._pending.get(name, ())]
+            if name in self._pending and waiting[: len(numbers)] != numbers:
+                folder = self._ingests[name].folder
+                raise damaged(folder, f"the step under way took the batches {numbers}, and {waiting} are there")
         return {
             name: [self._pending[name].popleft() for _ in numbers]
             for name, numbers in begun.items()

@@ -21,6 +21,7 @@ from penstock.runtime.counting import PLACE, place_of_batch
 from penstock.runtime.facts import with_facts
 from penstock.runtime.faults import reached
 from penstock.runtime.reach import Acceptance, acceptances, counted_ages, reach_sql, time_sql
+from penstock.runtime.records import is_cut_off, read_record
 from penstock.runtime.relations import Relations
 from penstock.runtime.sources import ORIGINAL, REASON, Conversion
 from penstock.runtime.storage import Storage
@@ -95,7 +96,9 @@ class Ingest:
         """The batches that were taken after a batch and noted, in order."""
         names = [name for name in self.storage.names(self.folder) if name.endswith(".json")]
         numbers = [name for name in names if int(name[1:-5]) > after]
-        return [Batch.of(json.loads(self.storage.read(f"{self.folder}/{name}"))) for name in numbers]
+        if numbers and is_cut_off(self.storage, f"{self.folder}/{numbers[-1]}"):
+            numbers.pop()  # it died while it wrote the note: Spark gives the batch again
+        return [Batch.of(read_record(self.storage, f"{self.folder}/{name}")) for name in numbers]
 
     @property
     def _time(self) -> str:

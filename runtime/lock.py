@@ -11,19 +11,27 @@ from pathlib import Path
 from typing import TextIO
 
 from penstock.grammar.errors import PenstockError
+from penstock.runtime.failures import system_reason
 
 
 class Lock:
     """Held while a run goes on; the system frees it when the process ends, however it ends."""
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / "lock"
         self._file: TextIO | None = None
 
     def acquire(self) -> None:
         """Take it, or say who has it."""
-        file = self._path.open("a+", encoding="utf-8")
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            file = self._path.open("a+", encoding="utf-8")
+        except OSError as error:
+            raise PenstockError(
+                f"the state folder {self._path.parent} cannot be used: {system_reason(error)[0]}",
+                hint="Name a folder that can be written to with  state:  in penstock.yml.",
+                label="unwritable-state",
+            ) from error
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.grammar.errors import PenstockError
-from penstock.runtime.chunks import Chunk
+from penstock.runtime.chunks import Chunk, chunk_folder
+from penstock.runtime.records import damaged, is_cut_off, read_record
 from penstock.runtime.storage import Storage
 
 FORMAT = 2
@@ -117,15 +118,34 @@ class Log:
         done = [name for name in self._storage.names(self._folder) if name.endswith(".done.json")]
         if not done:
             return State()
-        return State.of(json.loads(self._storage.read(f"{self._folder}/{done[-1]}")))
+        path = f"{self._folder}/{done[-1]}"
+        if is_cut_off(self._storage, path) and self._can_be_done_again(int(done[-1].split(".")[0])) and done[:-1]:
+            path = f"{self._folder}/{done[-2]}"
+        data = read_record(self._storage, path)
+        try:
+            return State.of(data)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise damaged(path, f"it is not an entry of the log ({type(error).__name__}: {error})") from error
 
     def begun(self, step: int) -> dict[str, list[int]] | None:
-        """The batches that a step took when it began; None if it never did."""
+        """The batches that a step took when it began; None if it never did, or died while it said so."""
         path = self._name(step, "begun")
-        if not self._storage.exists(path):
+        if not self._storage.exists(path) or is_cut_off(self._storage, path):
             return None
-        found: dict[str, list[int]] = json.loads(self._storage.read(path))["batches"]
-        return found
+        data = read_record(self._storage, path)
+        try:
+            return {name: list(numbers) for name, numbers in data["batches"].items()}
+        except (KeyError, TypeError, AttributeError) as error:
+            raise damaged(path, "it is not the beginning of a step") from error
+
+    def _can_be_done_again(self, step: int) -> bool:
+        """Whether the batches that a step took still wait: then nothing came after its end."""
+        begun = self.begun(step)
+        return begun is not None and all(
+            self._storage.exists(f"{chunk_folder(self._storage, name)}/b{number:010}.json")
+            for name, numbers in begun.items()
+            for number in numbers
+        )
 
     def begin(self, step: int, batches: dict[str, list[int]]) -> None:
         """Note what a step takes, before it does anything."""

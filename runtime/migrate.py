@@ -79,6 +79,22 @@ def refuse_changed_columns(old: RunPlan, new: RunPlan) -> None:
                 )
 
 
+def refuse_changed_sources(old: RunPlan, new: RunPlan, read: Iterable[str]) -> None:
+    """How far a stream was read means nothing for another source."""
+    for name in read:
+        before, now = old.catalog.find(name), new.catalog.find(name)
+        if before is None or now is None or before.source is None or now.source is None:
+            continue
+        was, is_ = ((it.format.lower(), it.path) for it in (before.source, now.source))
+        if was != is_:
+            raise PenstockError(
+                f"the stream {name} has been read from {' '.join(filter(None, was))}, "
+                f"and its source is {' '.join(filter(None, is_))} now",
+                hint="Put the source back, give the stream another name, or name another state folder.",
+                label="changed-source",
+            )
+
+
 def handover_to(old: RunPlan, new: RunPlan) -> RunPlan:
     """The new plan with what goes on of the old one beside it, as yet without the times of the cuts."""
     moved = moved_queries(old.physical, new.physical)

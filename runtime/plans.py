@@ -12,6 +12,7 @@ from penstock.catalog import Catalog
 from penstock.compiler.handover import Handover, operators_for, together
 from penstock.compiler.physical import PhysicalPlan
 from penstock.compiler.warm import Start
+from penstock.runtime.records import read_record
 from penstock.runtime.storage import Storage
 
 Texts = dict[str, Any]
@@ -67,7 +68,7 @@ class Plans:
 
     def read(self, version: int) -> Texts:
         """What a version was made from."""
-        texts: Texts = json.loads(self._storage.read(self._name(version)))
+        texts: Texts = read_record(self._storage, self._name(version))
         return texts
 
     def write_starts(self, version: int, step: int, starts: Mapping[str, Start]) -> str:
@@ -81,7 +82,7 @@ class Plans:
         """The starts of the queries."""
         if not name:
             return {}
-        data = json.loads(self._storage.read(f"{self._folder}/{name}"))
+        data = read_record(self._storage, f"{self._folder}/{name}")
         return {query: Start.of(start) for query, start in data.items()}
 
     def clean(self, version: int, starts: str) -> None:

@@ -13,6 +13,7 @@ from penstock.compiler.physical import PhysicalPlan, Route
 from penstock.runtime.columns import QUERY, TIME, quoted
 from penstock.runtime.faults import reached
 from penstock.runtime.log import Group, State
+from penstock.runtime.records import refuse_missing
 from penstock.runtime.route import Target
 from penstock.runtime.storage import Storage, glob_of
 
@@ -99,7 +100,10 @@ class Results:
                 self._storage.delete(f"{self.folder}/{name}")
         for name in state.results:
             if name not in there:
-                self._storage.move(self._storage.path("staging", f"old-{name}"), f"{self.folder}/{name}")
+                aside = self._storage.path("staging", f"old-{name}")
+                if not self._storage.exists(aside):
+                    refuse_missing(self._storage, f"{self.folder}/{name}")
+                self._storage.move(aside, f"{self.folder}/{name}")
         self._storage.delete(self._storage.path("staging"))
 
     def of_query(self, state: State, query: str, columns: Iterable[tuple[str, str]], *, after: int = 0) -> DataFrame:
@@ -109,6 +113,8 @@ class Results:
         """
         self._asked_at = time.monotonic()
         folders = [name for name in state.results if not after or (_level(name) == 0 and _step(name) > after)]
+        for name in folders:
+            refuse_missing(self._storage, f"{self.folder}/{name}")
         own = list(columns)
         fields = ", ".join(f"{quoted(column)} {type_}" for column, type_ in [(TIME, "timestamp"), *own])
         found = self._spark.createDataFrame([], fields)

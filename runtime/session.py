@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import re
 import shutil
-from collections.abc import Iterable
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from penstock.grammar.errors import PenstockError
+from penstock.runtime.failures import cause
 from penstock.runtime.local_files import use_quick_local_files
+from penstock.runtime.spark_log import SparkLog
 
 __all__ = ["DataFrame", "Row", "SparkSession", "spark_session"]
 
-_QUIET = (Path(__file__).parent / "log4j2.properties").as_uri()
+_SILENT = SparkLog()
 _LOCAL_CHECKPOINTS = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 """Spark's own choice is a file system that is not the one of `local_files`."""
 _DEFAULTS = {
@@ -40,7 +47,9 @@ _DEFAULTS = {
 }
 
 
-def spark_session(settings: Iterable[tuple[str, str]] = (), *, name: str = "penstock") -> SparkSession:
+def spark_session(
+    settings: Iterable[tuple[str, str]] = (), *, name: str = "penstock", log: SparkLog = _SILENT
+) -> SparkSession:
     """The session that is there, or a local one made for this machine."""
     running = SparkSession.getActiveSession()
     if running is not None:
@@ -52,7 +61,6 @@ def spark_session(settings: Iterable[tuple[str, str]] = (), *, name: str = "pens
         "spark.driver.memory": f"{_memory_gb()}g",
         "spark.sql.shuffle.partitions": str(cores),
         "spark.default.parallelism": str(cores),
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_QUIET}",
         **_DEFAULTS,
         **dict(settings),
     }
@@ -60,16 +68,19 @@ def spark_session(settings: Iterable[tuple[str, str]] = (), *, name: str = "pens
     if local:
         chosen.setdefault("spark.sql.streaming.checkpointFileManagerClass", _LOCAL_CHECKPOINTS)
     builder = SparkSession.builder.appName(name)
-    for key, value in chosen.items():
+    for key, value in log.added_to(chosen).items():
         builder = builder.config(key, value)
-    try:
-        session = builder.getOrCreate()
-    except Exception as error:
-        raise PenstockError(
-            f"Spark does not start: {_first_line(error)}",
-            hint="Check Java 17 and the settings under  spark:  in penstock.yml.",
-            label="no-spark",
-        ) from error
+    if log.level == "off":
+        logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    with _own_stderr(quiet=log.level == "off") as said:
+        try:
+            session = builder.getOrCreate()
+        except Exception as error:
+            raise PenstockError(
+                f"Spark does not start: {_why(said(), error)}",
+                hint="Check Java 17 and the settings under  spark:  in penstock.yml.",
+                label="no-spark",
+            ) from error
     if local:
         use_quick_local_files(session)
     return session
@@ -77,10 +88,17 @@ def spark_session(settings: Iterable[tuple[str, str]] = (), *, name: str = "pens
 
 def _need_java() -> None:
     home = os.environ.get("JAVA_HOME")
-    if shutil.which("java") is None and not (home and (Path(home) / "bin" / "java").exists()):
+    if home and not (Path(home) / "bin" / "java").exists():
+        raise PenstockError(
+            f"JAVA_HOME is {home}, and there is no Java in it",
+            hint="Set it to the folder of Java 17, or unset it to use the  java  of the PATH.",
+            label="no-java",
+        )
+    if not home and shutil.which("java") is None:
         raise PenstockError(
             "Java is not installed, and Spark needs it",
-            hint="Install Java 17 and put it on the PATH, or set JAVA_HOME.",
+            hint="Install Java 17 and put it on the PATH, or set JAVA_HOME.\n"
+            "On Debian or Ubuntu:  apt install openjdk-17-jre-headless",
             label="no-java",
         )
 
@@ -91,5 +109,28 @@ def _memory_gb() -> int:
     return max(1, min(16, total // 3))
 
 
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+@contextmanager
+def _own_stderr(*, quiet: bool) -> Iterator[Callable[[], str]]:
+    """Give what is started a stderr of its own, if it is to be quiet: Java warns of things that nobody can mend.
+
+    What has been written to it can be asked for.
+    """
+    if not quiet:
+        yield lambda: ""
+        return
+    sys.stderr.flush()
+    before = os.dup(2)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 2)
+        try:
+            yield lambda: os.pread(file.fileno(), 100_000, 0).decode("utf-8", "replace")
+        finally:
+            os.dup2(before, 2)
+            os.close(before)
+
+
+def _why(said: str, error: Exception) -> str:
+    """Why Spark does not start: what it said itself, or else the error that came of it."""
+    lines = [line for line in said.splitlines() if re.search(r"[Ee]rror|[Ii]nvalid|[Ee]xception", line)]
+    own = [line for line in lines if "Could not create the Java" not in line and "fatal exception" not in line]
+    return re.sub(r"^.*?(?:Exception|Error): ", "", own[0]) if own else cause(error)

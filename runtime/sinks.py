@@ -11,6 +11,7 @@ from penstock.compiler.logical import Sink
 from penstock.compiler.physical import PhysicalPlan, Route
 from penstock.grammar.errors import PenstockError
 from penstock.runtime.columns import QUERY
+from penstock.runtime.failures import cause, reason
 from penstock.runtime.route import NUMBER, Target
 from penstock.runtime.storage import Storage
 
@@ -42,11 +43,10 @@ class SinkWriter:
         except PenstockError:
             raise
         except Exception as error:
-            first = next(iter(str(error).strip().splitlines()), type(error).__name__)
+            known = reason(error, format=self.sink.format, path=self.path)
+            why, hint = known or (cause(error), "Check the format, the path and the options behind INSERT INTO.")
             raise PenstockError(
-                f"results cannot be written to {self.sink}: {first}",
-                hint="Check the format, the path and the options behind INSERT INTO.",
-                label="unwritable-sink",
+                f"results cannot be written to {self.sink}: {why}", hint=hint, label="unwritable-sink"
             ) from error
 
     def _write_files(self, rows: DataFrame, folder: str, step: int) -> None:

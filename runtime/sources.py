@@ -13,6 +13,7 @@ from penstock.catalog import Relation, Stream
 from penstock.catalog.parts import SourceSpec
 from penstock.grammar.errors import PenstockError
 from penstock.runtime.columns import literal, quoted
+from penstock.runtime.failures import cause, reason
 
 T = TypeVar("T")
 _TEXT_FORMATS = ("csv", "json")
@@ -118,12 +119,17 @@ def _found(
 def _need_columns(stream: Stream | Relation, found: dict[str, tuple[str, str]]) -> None:
     missing = [column.name for column in stream.columns if column.name.lower() not in found]
     if found and missing:
-        there = ", ".join(name for name, _ in found.values() if name != _CORRUPT)
+        there = ", ".join(_shown(name) for name, _ in list(found.values())[:20] if name != _CORRUPT)
         raise PenstockError(
             f"the source of {stream.name} has no column {', '.join(missing)}",
             hint=f"It has {there}. Correct the columns of {stream.name}.",
             label="missing-column",
         )
+
+
+def _shown(name: str) -> str:
+    """The name of a column as it can be shown, also when it comes from a file that is no text."""
+    return "".join(c if c.isprintable() and c != "\ufffd" else "?" for c in name[:40])
 
 
 class Conversion:
@@ -179,13 +185,6 @@ def explained(what: str, source: SourceSpec, read: Callable[[], T]) -> T:
 
 def explanation(what: str, source: SourceSpec, error: Exception) -> PenstockError:
     """In one sentence, why something cannot be read."""
-    text = str(error)
-    first = next(iter(text.strip().splitlines()), type(error).__name__)
-    if "DATA_SOURCE_NOT_FOUND" in text or "Failed to find the data source" in text or "ClassNotFound" in text:
-        why = f"Spark has no source '{source.format}'"
-        hint = "Add its jar under  spark:  in penstock.yml, for example  spark.jars.packages."
-    elif "PATH_NOT_FOUND" in text or "does not exist" in text:
-        why, hint = f"there is nothing at '{source.path}'", "Check the path of its source."
-    else:
-        why, hint = first, "Check the format, the path and the options of its source."
+    known = reason(error, format=source.format, path=source.path)
+    why, hint = known or (cause(error), "Check the format, the path and the options of its source.")
     return PenstockError(f"{what} cannot be read: {why}", hint=hint, label="unreadable-source")

@@ -80,6 +80,10 @@ class Storage(Files):
     def files(self, path: str) -> Print:
         return self._files(path).files(path)
 
+    def is_local(self, path: str) -> bool:
+        """Whether a path is on this machine."""
+        return self._files(path) is self._local
+
     def _qualified(self, path: str) -> str:
         if self._hadoop is not None:
             return self._hadoop.qualified(path)

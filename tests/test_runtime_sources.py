@@ -141,7 +141,7 @@ def test_late_rows(spark: SparkSession, tmp_path: Path) -> None:
 
 MISTAKES = {
     "no path": ({"source": {"format": "parquet", "path": "/nowhere/at/all"}}, "nothing at '/nowhere/at/all'"),
-    "unknown format": ({"source": {"format": "parket", "path": "/tmp"}}, "no source 'parket'"),
+    "unknown format": ({"source": {"format": "parket", "path": "/tmp"}}, "no format 'parket'"),
     "no source": ({"source": None}, "the stream S has no source"),
     "missing column": ({"schema": {**SCHEMA, "w": "double"}}, "the source of S has no column w"),
     "bad option": (

@@ -14,6 +14,7 @@ from penstock.compiler.program import Script, read_program
 from penstock.compiler.settings import Settings
 from penstock.grammar.errors import PenstockError, did_you_mean
 from penstock.grammar.source import Source
+from penstock.project import FILE as PROJECT_FILE
 from penstock.project import find_project, scripts
 
 Targets = Annotated[
@@ -25,7 +26,11 @@ Targets = Annotated[
 ]
 ProjectFolder = Annotated[
     Path | None,
-    typer.Argument(help="A project's folder. The project around the current folder when not given.", metavar="FOLDER"),
+    typer.Argument(
+        help="A project's folder. The project around the current folder when not given.",
+        metavar="FOLDER",
+        callback=lambda path: _project_folder(path),
+    ),
 ]
 CatalogOption = Annotated[
     Path | None,
@@ -77,12 +82,28 @@ def known_query(name: str, queries: CompiledQueries) -> str:
     )
 
 
+def refuse_missing(path: Path) -> None:
+    """Raise an error if there is nothing at a path."""
+    if not path.exists():
+        raise PenstockError(f"there is no file or folder '{path}'", hint="Check the path.", label="no-such-file")
+
+
+def _project_folder(path: Path | None) -> Path | None:
+    """The folder that was given; a file in it is most likely meant otherwise."""
+    if path is not None and path.is_file() and path.name != PROJECT_FILE:
+        raise PenstockError(
+            f"'{path}' is a file, and this takes a project's folder",
+            hint=f"Give the folder that {PROJECT_FILE} is in, or nothing when you are in it.",
+            label="no-folder",
+        )
+    return path
+
+
 def compile_targets(targets: list[Path] | None, catalog: Path | None) -> CompiledQueries:
     """Compile a project, or files with the catalog of the project around them."""
     paths = targets or [Path()]
     for path in paths:
-        if not path.exists():
-            raise PenstockError(f"there is no file or folder '{path}'", hint="Check the path.", label="no-such-file")
+        refuse_missing(path)
     if len(paths) == 1 and paths[0].is_dir():
         project = find_project(paths[0])
         if catalog is not None:

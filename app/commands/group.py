@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import inspect
 import os
@@ -81,21 +82,35 @@ class Commands(TyperGroup):
             _complain("interrupted")
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _write_no_more()
             raise typer.Exit(0) from None
         except Exception as error:
             if isinstance(error, typer.Exit | typer.Abort) or hasattr(error, "exit_code"):
                 raise  # typer has a word on it
-            _say_failure(error)
-            raise typer.Exit(2) from None
+            raise typer.Exit(_say_failure(error)) from None
 
 
-def _say_failure(error: Exception) -> None:
-    """The last resort: never a traceback without a word on what to do."""
-    if verbosity() is Verbosity.DEBUG or os.environ.get("PENSTOCK_DEBUG"):
+def _say_failure(error: Exception) -> int:
+    """The last resort: never a traceback without a word on what to do. The exit code."""
+    from penstock.runtime.failures import failure
+
+    if verbosity() is Verbosity.DEBUG:
         _complain("".join(traceback.format_exception(error)).rstrip())
-    _complain(f"internal failure: {type(error).__name__}: {error}")
+    told = failure("this cannot be done", error)
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        _write_no_more()
+    if told is not None:
+        _complain(render(told))
+        return 1
+    first = next(iter(str(error).strip().splitlines()), "")
+    _complain(f"internal failure: {type(error).__name__}: {first}")
     _complain("Please report it; --debug or PENSTOCK_DEBUG=1 shows where it happened.")
+    return 2
+
+
+def _write_no_more() -> None:
+    """Let what is still to be written to stdout go nowhere, so that the end of the process is quiet."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _level(quiet: bool, verbose: bool, debug: bool) -> Verbosity:
