@@ -125,7 +125,9 @@ def _entries(node: Node, errors: list[PenstockError]) -> dict[str, Node]:
         return {}
     if node.kind != "mapping":
         errors.append(
-            node.place.error(f"expected a mapping, found {node.describe()}", hint="Write lines of  key: value.")
+            node.place.error(
+                f"expected a mapping, found {node.describe()}", hint="Write lines of  key: value.", label="wrong-kind"
+            )
         )
         return {}
     return node.entries(errors)
@@ -133,5 +135,7 @@ def _entries(node: Node, errors: list[PenstockError]) -> dict[str, Node]:
 
 def _text(node: Node, errors: list[PenstockError]) -> str:
     if node.kind in ("mapping", "list"):
-        errors.append(node.place.error(f"expected a text, found {node.describe()}", hint="Write  key: value."))
+        errors.append(
+            node.place.error(f"expected a text, found {node.describe()}", hint="Write  key: value.", label="wrong-kind")
+        )
     return node.text

@@ -398,13 +398,6 @@ def _window(node: ast.Window | None) -> Window | None:
 
 def _unknown_function(node: ast.Call) -> PenstockError:
     name = node.name.lower()
-    if name in AGGREGATES:
-        return PenstockError(
-            f"{name.upper()} cannot stand here",
-            span=node.span,
-            hint="Aggregates go into SELECT and HAVING.",
-            label="misplaced-aggregate",
-        )
     if name in CHANGES_BY_ITSELF:
         return PenstockError(
             f"{name.upper()} gives something else each time: an answer must depend on the rows and their times alone",

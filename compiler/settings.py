@@ -26,7 +26,9 @@ class Settings:
         _one_of("sharing", self.sharing, SHARING)
         _one_of("objective", self.objective, OBJECTIVES)
         if self.reevaluate <= 0:
-            raise PenstockError("reevaluate must be longer than zero", hint="Give a duration such as 1 sec.")
+            raise PenstockError(
+                "reevaluate must be longer than zero", hint="Give a duration such as 1 sec.", label="bad-setting"
+            )
 
     def with_text(self, name: str, value: object) -> Settings:
         """The settings with one changed, given as text."""

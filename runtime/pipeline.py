@@ -15,7 +15,6 @@ from penstock.compiler.physical import AggregateWindows, KeepChain, PhysicalPlan
 from penstock.compiler.shared import Chain, Shape
 from penstock.compiler.tally import counted_by, is_tallied
 from penstock.compiler.warm import Start
-from penstock.grammar.errors import PenstockError
 from penstock.runtime.chunks import Chunk
 from penstock.runtime.columns import quoted
 from penstock.runtime.counting import last_before
@@ -102,10 +101,7 @@ class Pipeline:
     def stream(self, name: str) -> Stream:
         """A stream of the catalog."""
         entry = self._catalog.find(name)
-        if not isinstance(entry, Stream):
-            raise PenstockError(
-                f"{name} is not a stream of the catalog", hint="Define it with CREATE STREAM.", label="not-a-stream"
-            )
+        assert isinstance(entry, Stream)
         return entry
 
     def base_streams(self, name: str) -> frozenset[str]:
