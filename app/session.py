@@ -4,87 +4,38 @@ from __future__ import annotations
 
 import os
 import tempfile
-import threading
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
-from penstock.api import CatalogLike, CompiledQueries, compiled
+from penstock.api import CatalogLike, CompiledQueries
 from penstock.catalog import Catalog, load_catalog
-from penstock.compiler.adapt import is_worth
 from penstock.compiler.program import Definition, Program, Script, read_program
 from penstock.compiler.settings import Settings
-from penstock.grammar.errors import PenstockError, did_you_mean
+from penstock.explaining import explaining
+from penstock.folder import StateFolder
+from penstock.grammar.errors import PenstockError
 from penstock.grammar.source import Source
-from penstock.live import Live, Readers, Subscription
+from penstock.live import Readers
 from penstock.project import FILE, Project, find_project
+from penstock.query import QueryHandle
+from penstock.runner import Runner
+from penstock.standing import Standing, run_plan
 from penstock.statements import carry_out, with_window
 from penstock.texts import compiled_texts, texts_of, with_registered
 from penstock.verbosity import Verbosity, say, verbosity
 
 if TYPE_CHECKING:
-    from penstock.compiler.estimate import Measured
     from penstock.compiler.warm import Start
-    from penstock.runtime.engine import Engine, Migration, StepReport
+    from penstock.runtime.engine import Migration, StepReport
     from penstock.runtime.log import State
-    from penstock.runtime.plans import RunPlan
-    from penstock.runtime.session import DataFrame, Row, SparkSession
+    from penstock.runtime.session import DataFrame, SparkSession
     from penstock.runtime.spark_log import SparkLog
-    from penstock.runtime.storage import Storage
 
-_LEARNED = 16
-"""After so many steps what has been measured is taken over; a plan is in force for at least as many."""
-
-
-class QueryHandle:
-    """A query of a session."""
-
-    def __init__(self, session: Session, name: str, columns: list[tuple[str, str]]) -> None:
-        self._session = session
-        self._columns = columns
-        self.name = name
-
-    def results(self) -> DataFrame:
-        """All the results so far, each once: `_ts` and the selected columns.
-
-        Spark reads them when something is done with them. While a run goes on their files are merged now and then, so
-        do that soon, or ask again.
-        """
-        return self._session.results(self.name, self._columns)
-
-    @overload
-    def stream(self, callback: None = None, *, from_start: bool = False) -> Iterator[Row]: ...
-    @overload
-    def stream(self, callback: Callable[[DataFrame], None], *, from_start: bool = False) -> Subscription: ...
-    def stream(
-        self, callback: Callable[[DataFrame], None] | None = None, *, from_start: bool = False
-    ) -> Iterator[Row] | Subscription:
-        """The results that are committed from now on, each once, as they come; `from_start`, those before them too.
-
-        Without a `callback`, an iterator of rows, which waits for more while a run goes on. With one, it is called with
-        a DataFrame of what is new, in a thread of its own, until `stop` of what is returned, or the end of a run.
-        """
-        waits = callback is not None
-        live = Live(self._session, self.name, self._columns, from_start=from_start, waits=waits)
-        return iter(live) if callback is None else Subscription(live, callback)
-
-    @property
-    def status(self) -> str:
-        """`running`, `waiting` for a run, or `dropped`."""
-        if self.name not in self._session.queries:
-            return "dropped"
-        return "running" if self._session.is_running else "waiting"
-
-    @property
-    def complete_from(self) -> str | None:
-        """The time from which on the results are complete, `the start`, or None if that is not known yet."""
-        rows = self._session.execute("SHOW QUERIES")
-        found: str | None = next((row["complete from"] for row in rows if row["query"] == self.name), None)
-        return found
+__all__ = ["QueryHandle", "Session"]
 
 
 class Session:
@@ -106,14 +57,15 @@ class Session:
     ) -> None:
         self._spark = spark
         self._spark_settings: tuple[tuple[str, str], ...] = ()
-        self._root: Path | None = None
+        self.root: Path | None = None
+        """What the paths of sources are below; the current folder if None."""
         self.project: Project | None = None
         program = Program(Catalog(), Settings(), {})
         if project is not None:
             path = Path(project)
             self.project = find_project(path.parent if path.name == FILE else path)
             program = self.project.program()
-            self._root = self.project.root
+            self.root = self.project.root
             self._spark_settings = self.project.spark
             state = state or self.project.state
         if catalog is not None:
@@ -122,64 +74,59 @@ class Session:
             raise PenstockError(
                 "a session needs a state folder", hint='Give  state="folder"  or a project.', label="no-state"
             )
-        local = _local(str(state))  # Spark may have been started in another folder
-        self.state_folder = str(state) if local is None else str(local.resolve())
-        self._program = replace(program, settings=program.settings.with_all(settings or {}))
-        self._compiled: CompiledQueries | None = None
-        self._changing = threading.RLock()
-        self._engine: Engine | None = None
-        self._thread: threading.Thread | None = None
-        self._failure: BaseException | None = None
-        self._stop = threading.Event()
+        self.folder = StateFolder(str(state), lambda: self.spark)
+        program = replace(program, settings=program.settings.with_all(settings or {}))
+        self.standing = Standing(program, self.folder.measured)
         self.readers = Readers()
         self.on_step: Callable[[StepReport], None] | None = None
         self.on_migration: Callable[[Migration], None] | None = None
+        self._runner = Runner(self)
         self._restored: set[str] = set()
         with self.explaining(f"the state folder {self.state_folder} cannot be used"):
             self._restore()
 
     def _restore(self) -> None:
         """Take over the queries that were registered before."""
-        texts = self._texts_in_force()
+        texts = self.folder.texts_in_force()
         if texts is not None:
-            files = set(self._program.queries)
-            self._program = with_registered(self._program, texts)
-            self._restored = set(self._program.queries) - files
+            files = set(self.queries)
+            self.standing.take(with_registered(self.program, texts))
+            self._restored = set(self.queries) - files
 
-    def _texts_in_force(self) -> dict[str, Any] | None:
-        """What the plan in force in the state folder was made from."""
-        from penstock.runtime.log import Log
-        from penstock.runtime.plans import Plans
-
-        storage = self._storage()
-        version = Log(storage).last().plan
-        return Plans(storage).read(version) if version else None
+    @property
+    def state_folder(self) -> str:
+        """Where what a run keeps is."""
+        return self.folder.path
 
     # Queries
 
     @property
     def queries(self) -> tuple[str, ...]:
         """The names of the queries."""
-        return tuple(self._program.queries)
+        return tuple(self.program.queries)
 
     @property
     def program(self) -> Program:
         """The catalog, the settings and the queries."""
-        return self._program
+        return self.standing.program
+
+    @property
+    def compiled(self) -> CompiledQueries:
+        """The queries, compiled together."""
+        return self.standing.compiled
 
     def register(self, name: str, text: str) -> QueryHandle:
         """Add a query, at once if a run goes on; wrong text raises `PenstockError` and changes nothing.
 
         The same query again changes nothing.
         """
-        with self._changing:
+        with self.standing.changing:
             program, definition = self.with_definition(name, text)
-            taken = {known.lower(): known for known in self._program.queries}
+            taken = {known.lower(): known for known in self.queries}
             before = taken.get(definition.name.lower())
             if before is not None and before not in self._restored:
                 same_name = replace(definition, name=before)
-                again = self.compiled.changed(replace(program, queries={before: same_name}))
-                if _meaning(again, before) != _meaning(self.compiled, before):
+                if not self.standing.is_same(before, replace(program, queries={before: same_name})):
                     raise PenstockError(
                         f"there is a query called '{before}' already",
                         hint="Alter it, drop it first, or choose another name.",
@@ -192,13 +139,13 @@ class Session:
 
     def alter(self, name: str, text: str | None = None, *, window: str | None = None) -> QueryHandle:
         """Put another query, or another window, in place of a query's own, at once if a run goes on."""
-        with self._changing:
-            known = self._known(name)
+        with self.standing.changing:
+            known = self.standing.known(name)
             if (text is None) == (window is None):
                 raise PenstockError(
                     "give either a text or a window", hint='Write  alter("hot", window="10 min").', label="bad-alter"
                 )
-            changed = text if text is not None else with_window(self._program.queries[known], window or "")
+            changed = text if text is not None else with_window(self.program.queries[known], window or "")
             program, definition = self.with_definition(known, changed)
             if definition.name != known:
                 raise PenstockError(
@@ -211,18 +158,18 @@ class Session:
 
     def drop(self, name: str) -> None:
         """Remove a query, at once if a run goes on; its results so far stay."""
-        with self._changing:
-            self.change(self._program.without_query(self._known(name)))
+        with self.standing.changing:
+            self.change(self.program.without_query(self.standing.known(name)))
 
     def query(self, name: str) -> QueryHandle:
         """The handle of a query."""
-        known = self._known(name)
+        known = self.standing.known(name)
         return QueryHandle(self, known, _columns(self.compiled, known))
 
     def with_definition(self, name: str, text: str) -> tuple[Program, Definition]:
         """The program with the query that a text defines, in place of the one of that name if there is one."""
         script = Script(name, Source(f"<{name}>", text))
-        added = read_program([script], self._program.catalog, self._program.settings)
+        added = read_program([script], self.program.catalog, self.program.settings)
         if len(added.queries) != 1:
             raise PenstockError(
                 f"expected one query, found {len(added.queries)}",
@@ -230,12 +177,12 @@ class Session:
                 label="not-one-query",
             )
         (definition,) = added.queries.values()
-        program = Program(added.catalog, added.settings, self._program.queries)
+        program = Program(added.catalog, added.settings, self.program.queries)
         return program.with_query(definition), definition
 
     def change_by(self, make: Callable[[], Program]) -> Migration | None:
         """Change the program into another one that is made from it."""
-        with self._changing:
+        with self.standing.changing:
             return self.change(make())
 
     def change(self, program: Program) -> Migration | None:
@@ -243,37 +190,23 @@ class Session:
 
         A mistake in it raises `PenstockError` and changes nothing.
         """
-        with self._changing:
+        with self.standing.changing:
             changed = self.compiled.changed(program)
-            engine, migration = self._engine, None
+            engine, migration = self._runner.engine, None
             if engine is not None:
-                plan = _run_plan(changed)
+                plan = run_plan(changed)
                 if plan.texts != engine.plan.texts:
                     migration = engine.migrate(plan)
                 else:
                     changed = self.compiled  # the plan in force, whatever has been measured since
-            self._program, self._compiled = program, changed
+            self.standing.take(program, changed)
             if migration is not None and self.on_migration is not None:
                 self.on_migration(migration)
             return migration
 
-    def _known(self, name: str) -> str:
-        for known in self._program.queries:
-            if known.lower() == name.lower():
-                return known
-        raise PenstockError(
-            f"there is no query called '{name}'",
-            hint=did_you_mean(name, self._program.queries) or "There are none.",
-            label="unknown-query",
-        )
-
-    @property
-    def compiled(self) -> CompiledQueries:
-        """The queries, compiled together."""
-        if self._compiled is None:  # no lock once they are: a step may ask while a change waits for its end
-            with self._changing:
-                self._compiled = self._compiled or compiled(self._program, measured=self._measured_before())
-        return self._compiled
+    def execute(self, text: str) -> list[dict[str, Any]]:
+        """Carry out a statement: SHOW, DESCRIBE, EXPLAIN, CREATE, ALTER, DROP or SET; what it shows, as rows."""
+        return carry_out(self, Source("<statement>", text))
 
     # Running
 
@@ -292,199 +225,51 @@ class Session:
 
         if verbosity() is not Verbosity.DEBUG:
             return SparkLog("warn" if verbosity() is Verbosity.VERBOSE else "off")
-        folder = _local(self.state_folder) or Path(tempfile.gettempdir())
-        file = folder / "logs" / "spark.log"
+        file = (self.folder.local or Path(tempfile.gettempdir())) / "logs" / "spark.log"
         say(f"Spark's log: {file}")
         return SparkLog(file=file)
 
     @property
     def is_running(self) -> bool:
         """Whether a run goes on."""
-        return self._engine is not None
+        return self._runner.engine is not None
 
     def run(self, *, once: bool = False, drain: bool = False, seconds: float | None = None) -> None:
         """Run here: what is available (`once`, or `drain`, which also closes every window), or for some seconds.
 
         Without any of them it runs until `stop` is called from elsewhere.
         """
-        deadline = None if seconds is None else time.monotonic() + seconds
-
-        def over() -> bool:
-            return self._stop.is_set() or (deadline is not None and time.monotonic() >= deadline)
-
-        self._stop.clear()
-        with self.explaining("the run cannot go on"):
-            self._run(once or drain, over, drain=drain)
+        self._runner.run(once=once, drain=drain, seconds=seconds)
 
     def refuse_unready(self, *, once: bool) -> None:
         """Raise an error if a run cannot begin, as far as that can be told before Spark is there."""
-        self._refuse_nothing_to_do(once=once)
-        folder = _local(self.state_folder)
-        if folder is not None:
-            from penstock.runtime.lock import Lock
-
-            lock = Lock(folder)
-            lock.acquire()
-            lock.release()
-
-    def _refuse_nothing_to_do(self, *, once: bool) -> None:
-        if once and not self.compiled.physical.operators:
-            raise PenstockError(
-                "there is no query to run", hint="Put one into queries/name.cql, or register one.", label="no-query"
-            )
+        self._runner.refuse_unready(once=once)
 
     def start(self) -> None:
         """Run in the background until `stop`."""
-        if self.is_running:
-            raise PenstockError("the session runs already", hint="Stop it first.", label="running")
-        self._stop.clear()
-        self._failure = None
-        ready = threading.Event()
-        self._thread = threading.Thread(target=self._run_quietly, args=(ready,), name="penstock", daemon=True)
-        self._thread.start()
-        ready.wait()
-        self._raise_failure()
+        self._runner.start()
 
     def request_stop(self) -> None:
         """Ask the run to stop after the step that is under way, and do not wait for it."""
-        self._stop.set()
+        self._runner.request_stop()
 
     def stop(self) -> None:
         """Stop after the step that is under way."""
-        self._stop.set()
-        if self._thread is not None and self._thread is not threading.current_thread():
-            self._thread.join()
-            self._thread = None
-            self._raise_failure()
+        self._runner.stop()
 
-    def _run_quietly(self, ready: threading.Event) -> None:
-        try:
-            with self.explaining("the run cannot go on"):
-                self._run(False, self._stop.is_set, ready.set)
-        except BaseException as failure:
-            self._failure = failure
-        finally:
-            ready.set()
-
-    def _raise_failure(self) -> None:
-        failure, self._failure = self._failure, None
-        if failure is not None:
-            raise failure
-
-    def _run(
-        self, once: bool, over: Callable[[], bool], ready: Callable[[], None] = lambda: None, *, drain: bool = False
-    ) -> None:
-        from penstock.runtime.engine import Engine
-        from penstock.runtime.lock import Lock
-        from penstock.runtime.metrics import Metrics
-
-        self._refuse_nothing_to_do(once=once)
-        folder = _local(self.state_folder)
-        lock = Lock(folder) if folder is not None else None
-        if lock is not None:
-            lock.acquire()
-        metrics = Metrics(folder / "metrics") if folder is not None else None
-
-        def note(report: StepReport) -> None:
-            if metrics is not None and self._engine is not None:
-                metrics.add(report, self._engine.state)
-            self.readers.tell()
-            if self.on_step is not None:
-                self.on_step(report)
-            if self._engine is not None and report.step % _LEARNED == 0:
-                self._learn(self._engine, adapt=self._adapts)
-
-        try:
-            read_up_to = self.readers.read_up_to
-            engine = Engine(self.spark, self.state_folder, root=self._root, on_step=note, read_up_to=read_up_to)
-            try:
-                with self._changing:  # what changes from here on is a migration
-                    engine.open(_run_plan(self.compiled), lambda texts: _run_plan(compiled_texts(texts)))
-                    self._engine = engine
-                engine.start(once=once)
-                ready()
-                engine.run(until=over)
-                if drain and not over():
-                    engine.drain()
-                    engine.settle()
-                self._learn(engine, adapt=False)
-            finally:
-                engine.stop()
-        finally:
-            self._engine = None
-            self.readers.run_has_ended()
-            if lock is not None:
-                lock.release()
-
-    @contextmanager
-    def explaining(self, what: str) -> Iterator[None]:
+    def explaining(self, what: str) -> AbstractContextManager[None]:
         """Say failures of Spark and of the system in one sentence that begins with `what` cannot be done.
 
         The whole of it is kept in a file of the state folder.
         """
-        try:
-            yield
-        except Exception as error:
-            if isinstance(error, PenstockError) and error.__cause__ is None:
-                raise
-            from penstock.runtime.failures import comes_from_spark, failure, keep_details
-            from penstock.runtime.records import damaged
-
-            if isinstance(error, FileNotFoundError) and str(error.filename).startswith(self.state_folder):
-                raise damaged(error.filename, "it is not there") from error
-            told = error if isinstance(error, PenstockError) else failure(what, error)
-            if told is None:
-                raise
-            folder = _local(self.state_folder)
-            wanted = folder is not None and folder.is_dir() and comes_from_spark(error.__cause__ or error)
-            file = keep_details(error, folder) if folder is not None and wanted else None
-            if file is not None:
-                told.hint = f"{told.hint}\nThe details are in {file}."
-            if told is error:
-                raise
-            raise told from error
-
-    # Learning
-
-    @property
-    def _adapts(self) -> bool:
-        """Whether statistics decide anything: where chains are cut, or the orders of joins of more than two inputs."""
-        many = any(len(join.source.inputs) > 2 for join in self.compiled.shared.joins)
-        return many or self._program.settings.objective == "auto"
-
-    def _measured_before(self) -> Measured:
-        """What the runs before have measured."""
-        from penstock.runtime.statistics import read_measured
-
-        return read_measured(self._storage())
-
-    def _learn(self, engine: Engine, *, adapt: bool) -> None:
-        """Between two steps, in the run's own thread: take over what has been measured.
-
-        To `adapt`, a plan is made with it, and put in force if that is worth it and the last one has been for a while.
-        """
-        if not self._changing.acquire(blocking=False):
-            return  # a change waits for the step to end
-        try:
-            known, measured = self.compiled, engine.statistics.measured()
-            self._compiled = known.with_measured(measured)
-            if not adapt or engine.steps_since_migration < _LEARNED:
-                return
-            better = known.changed(self._program, measured)
-            if is_worth(known.shared, better.shared, better.estimates):
-                migration = engine.migrate(_run_plan(better))
-                self._compiled = better
-                if migration is not None and self.on_migration is not None:
-                    self.on_migration(migration)
-        finally:
-            self._changing.release()
+        return explaining(what, self.folder)
 
     # Looking
 
     def results(self, name: str, columns: list[tuple[str, str]] | None = None) -> DataFrame:
         """All committed results of a query, each once; of one that was dropped, if its columns are given."""
-        if name in self._program.queries or columns is None:
-            name = self._known(name)
+        if name in self.program.queries or columns is None:
+            name = self.standing.known(name)
             columns = _columns(self.compiled, name)
         return self.committed(self.state()[0], name, columns)
 
@@ -493,39 +278,30 @@ class Session:
         from penstock.runtime.results import Results
         from penstock.runtime.storage import Storage
 
-        engine = self._engine
+        engine = self._runner.engine
         results = Results(self.spark, Storage(self.spark, self.state_folder)) if engine is None else engine.results
         return results.of_query(state, name, columns, after=after)
 
-    def execute(self, text: str) -> list[dict[str, Any]]:
-        """Carry out a statement: SHOW, DESCRIBE, EXPLAIN, CREATE, ALTER, DROP or SET; what it shows, as rows."""
-        return carry_out(self, Source("<statement>", text))
-
     def state(self) -> tuple[State, dict[str, Start]]:
         """What is true after the last step, and since when queries are complete."""
-        from penstock.runtime.log import Log
-        from penstock.runtime.plans import Plans
-
-        engine = self._engine
-        if engine is not None:
-            return engine.state, engine.starts
-        storage = self._storage()
-        state = Log(storage).last()
-        return state, Plans(storage).read_starts(state.starts)
+        engine = self._runner.engine
+        return self.folder.state() if engine is None else (engine.state, engine.starts)
 
     def relation_counts(self, name: str) -> dict[str, int | None]:
         """How many rows a relation had when it was read last, and how many could not be; None before it was."""
-        known = None if self._engine is None else self._engine.relations.shown().get(name)
+        engine = self._runner.engine
+        known = None if engine is None else engine.relations.shown().get(name)
         rows, unreadable = known if known is not None else (None, None)
         return {"rows": rows, "unreadable": unreadable}
 
     @property
     def in_force(self) -> CompiledQueries:
         """The queries of the plan that is in force in the state folder; none before the first run."""
-        texts = self._texts_in_force() if self._engine is None else self._engine.plan.texts
+        engine = self._runner.engine
+        texts = self.folder.texts_in_force() if engine is None else engine.plan.texts
         if texts is not None and texts == texts_of(self.compiled):
             return self.compiled
-        empty = CompiledQueries(self._program.catalog, self._program.settings)
+        empty = CompiledQueries(self.program.catalog, self.program.settings)
         return empty if texts is None else compiled_texts(texts)
 
     def starts_under(self, queries: CompiledQueries) -> dict[str, Start]:
@@ -533,13 +309,7 @@ class Session:
         from penstock.runtime.migrate import migrated, readings_of
 
         state, starts = self.state()
-        return migrated(state, _run_plan(self.in_force), _run_plan(queries), starts, readings_of(state))[1]
-
-    def _storage(self) -> Storage:
-        """The state folder; Spark is needed for it only if it is not on this machine."""
-        from penstock.runtime.storage import Storage
-
-        return Storage(None if _local(self.state_folder) is not None else self.spark, self.state_folder)
+        return migrated(state, run_plan(self.in_force), run_plan(queries), starts, readings_of(state))[1]
 
     def __enter__(self) -> Session:
         return self
@@ -550,24 +320,5 @@ class Session:
         self.stop()
 
 
-def _run_plan(queries: CompiledQueries) -> RunPlan:
-    from penstock.runtime.plans import RunPlan
-
-    return RunPlan(queries.physical, queries.catalog, texts_of(queries))
-
-
-def _meaning(queries: CompiledQueries, name: str) -> tuple[object, object]:
-    """What two queries have in common that are the same, however they are written."""
-    template = queries.shared.members[name]
-    return template.shape, next(member for member in template.members if member.query == name)
-
-
 def _columns(queries: CompiledQueries, name: str) -> list[tuple[str, str]]:
     return [(ref.name, type_) for ref, type_ in queries[name].logical.schema.items()]
-
-
-def _local(folder: str) -> Path | None:
-    """The folder as a path of this machine, if it is one."""
-    if folder.startswith("file:"):
-        return Path(folder.removeprefix("file:").replace("///", "/"))
-    return None if "://" in folder else Path(folder)

@@ -322,7 +322,7 @@ def test_an_interruption(run: Run, project: Path, monkeypatch: pytest.MonkeyPatc
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    for place in ("penstock.commands.common.compiled", "penstock.session.compiled", "penstock.project.read_program"):
+    for place in ("penstock.commands.common.compiled", "penstock.standing.compiled", "penstock.project.read_program"):
         monkeypatch.setattr(place, interrupted)
     assert run(name, project) == Done(130, "", "interrupted\n")
 

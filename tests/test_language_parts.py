@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import penstock.session as sessions
+from penstock import learning
 from penstock.grammar.errors import PenstockError
 from penstock.runtime import statistics
 from penstock.runtime.engine import Engine, Migration
@@ -237,7 +237,7 @@ def test_counting_begins_while_it_runs(spark: SparkSession, tmp_path: Path) -> N
 
 def test_orders_follow_measurements(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A join of three streams whose rates are not what the catalog says gets other orders, and the same results."""
-    monkeypatch.setattr(sessions, "_LEARNED", 3)
+    monkeypatch.setattr(learning, "LEARNED", 3)
     monkeypatch.setattr(statistics, "_FEWEST_ROWS", 2)
     monkeypatch.setattr(statistics, "_FEW_ROWS", 1)
     monkeypatch.setitem(Engine.__init__.__kwdefaults__, "step_rows", 1)

@@ -99,7 +99,7 @@ def test_nothing_is_merged_before_it_is_read(bench: Bench, monkeypatch: pytest.M
 
 def test_one_who_is_forgotten_holds_nothing_back(bench: Bench) -> None:
     live = bench.session.query("hot").stream()
-    assert bench.session.readers.read_up_to() == 1
+    assert bench.session.readers.read_up_to() == bench.session.state()[0].step
     del live
     assert bench.session.readers.read_up_to() is None
 

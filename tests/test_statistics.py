@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import penstock
-from penstock import session as sessions
+from penstock import learning
 from penstock.compiler.adapt import is_worth
 from penstock.compiler.estimate import Estimates, Measured
 from penstock.compiler.program import Program
@@ -219,7 +219,7 @@ def test_worth_of_an_order() -> None:
 
 def test_adapts(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run whose catalog is wrong about its streams changes its plan by itself, and no result."""
-    monkeypatch.setattr(sessions, "_LEARNED", 4)
+    monkeypatch.setattr(learning, "LEARNED", 4)
     monkeypatch.setattr(propagate, "_FAN_IN", 2)
     monkeypatch.setattr(propagate, "_SPANS", 1)
     monkeypatch.setattr(statistics, "_FEWEST_ROWS", 2)

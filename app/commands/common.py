@@ -12,7 +12,7 @@ from penstock.api import CompiledQueries, compiled
 from penstock.catalog import Catalog, load_catalog
 from penstock.compiler.program import Script, read_program
 from penstock.compiler.settings import Settings
-from penstock.grammar.errors import PenstockError, did_you_mean
+from penstock.grammar.errors import PenstockError
 from penstock.grammar.source import Source
 from penstock.project import FILE as PROJECT_FILE
 from penstock.project import find_project, scripts
@@ -68,18 +68,6 @@ def choice(choices: tuple[str, ...], *names: str, help: str) -> Any:
 def count(number: int, one: str, many: str | None = None) -> str:
     """A number of things, in words."""
     return f"{number} {one if number == 1 else many or one + 's'}"
-
-
-def known_query(name: str, queries: CompiledQueries) -> str:
-    """The name of a query as it is spelled."""
-    for known in queries:
-        if known.lower() == name.lower():
-            return known
-    raise PenstockError(
-        f"there is no query called '{name}'",
-        hint=did_you_mean(name, queries) or "There are none.",
-        label="unknown-query",
-    )
 
 
 def refuse_missing(path: Path) -> None:

@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from penstock.api import FORMATS, KINDS
-from penstock.commands.common import CatalogOption, Targets, choice, compile_targets, compile_text, known_query
+from penstock.commands.common import CatalogOption, Targets, choice, compile_targets, compile_text
 from penstock.grammar.errors import PenstockError
+from penstock.standing import known_query
 
 
 def explain(

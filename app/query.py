@@ -1,0 +1,60 @@
+"""One query of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, overload
+
+from penstock.live import Live, Subscription
+
+if TYPE_CHECKING:
+    from penstock.runtime.session import DataFrame, Row
+    from penstock.session import Session
+
+
+class QueryHandle:
+    """A query of a session."""
+
+    def __init__(self, session: Session, name: str, columns: list[tuple[str, str]]) -> None:
+        self._session = session
+        self.name = name
+        self.columns = columns
+        """The names and types of its columns, beside `_ts`."""
+
+    def results(self) -> DataFrame:
+        """All the results so far, each once: `_ts` and the selected columns.
+
+        Spark reads them when something is done with them. While a run goes on their files are merged now and then, so
+        do that soon, or ask again.
+        """
+        return self._session.results(self.name, self.columns)
+
+    @overload
+    def stream(self, callback: None = None, *, from_start: bool = False) -> Iterator[Row]: ...
+    @overload
+    def stream(self, callback: Callable[[DataFrame], None], *, from_start: bool = False) -> Subscription: ...
+    def stream(
+        self, callback: Callable[[DataFrame], None] | None = None, *, from_start: bool = False
+    ) -> Iterator[Row] | Subscription:
+        """The results that are committed from now on, each once, as they come; `from_start`, those before them too.
+
+        Without a `callback`, an iterator of rows, which waits for more while a run goes on. With one, it is called with
+        a DataFrame of what is new, in a thread of its own, until `stop` of what is returned, or the end of a run.
+        """
+        waits = callback is not None
+        live = Live(self._session, self.name, self.columns, from_start=from_start, waits=waits)
+        return iter(live) if callback is None else Subscription(live, callback)
+
+    @property
+    def status(self) -> str:
+        """`running`, `waiting` for a run, or `dropped`."""
+        if self.name not in self._session.queries:
+            return "dropped"
+        return "running" if self._session.is_running else "waiting"
+
+    @property
+    def complete_from(self) -> str | None:
+        """The time from which on the results are complete, `the start`, or None if that is not known yet."""
+        rows = self._session.execute("SHOW QUERIES")
+        found: str | None = next((row["complete from"] for row in rows if row["query"] == self.name), None)
+        return found
