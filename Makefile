@@ -2,7 +2,7 @@
 
 PYTHON ?= $(shell python3.11 -c '' 2>/dev/null && echo python3.11 || echo python3)
 BIN := .venv/bin
-FOLDERS := app catalog compiler grammar queries runtime tests
+FOLDERS := app bench catalog compiler grammar queries runtime tests
 
 .DEFAULT_GOAL := help
 .PHONY: help setup test test-slow lint format demo bench clean
@@ -41,14 +41,9 @@ format: setup ## Format the code and mend what can be mended
 demo: setup ## Run a small project on Spark, with data it makes itself
 	$(BIN)/penstock demo build/demo
 
-bench: setup ## Measure how fast queries compile, share and run; takes an hour
-	$(BIN)/python bench/compile.py
-	$(BIN)/python bench/optimize.py
-	$(BIN)/python bench/head_to_head.py
-	$(BIN)/python bench/migrate.py
-	$(BIN)/python bench/multiway.py
-	$(BIN)/python bench/language.py
+bench: setup ## Measure, beside Spark's own joins, Flink, Pathway and DuckDB; takes an hour
+	$(BIN)/penstock bench
 
 clean: ## Remove what was built, but not .venv
 	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .venv/penstock.files*
-	find $(FOLDERS) bench -name __pycache__ -type d -prune -exec rm -rf {} +
+	find $(FOLDERS) -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from penstock import __version__
+from penstock.commands.bench import bench
 from penstock.commands.check import check
 from penstock.commands.demo import demo
 from penstock.commands.explain import explain
@@ -19,7 +20,7 @@ from penstock.commands.plan import plan
 from penstock.commands.results import results
 from penstock.commands.run import run
 
-COMMANDS = (check, explain, plan, run, results, demo)
+COMMANDS = (check, explain, plan, run, results, bench, demo)
 
 app = typer.Typer(
     name="penstock",
