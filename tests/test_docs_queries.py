@@ -6,7 +6,6 @@ The comment before a block says what it is; docs/queries/README.md lists them.
 from __future__ import annotations
 
 import csv
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -17,12 +16,10 @@ from penstock.grammar.parser import parse_script
 from penstock.grammar.source import Source
 from penstock.runtime.session import SparkSession
 from penstock.session import Session
+from tests.pages import check_page
 
 PAGES = sorted((Path(__file__).resolve().parent.parent / "docs" / "queries").glob("*.md"))
 DAY = "2026-01-01 "
-TABLE = r"((?:\|.*\n)+)"
-FENCED = r"```\w+\n((?:(?!```).*\n)*)```\n"
-BLOCK = re.compile(rf"^<!-- (\w+)(?: (\S+))? -->\n(?:{TABLE}|{FENCED})", re.M)
 
 
 def rows_of(table: str) -> list[list[str]]:
@@ -117,28 +114,18 @@ def carried_out(example: Example, what: str, name: str, block: str) -> str:
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_page(spark: SparkSession, tmp_path: Path, path: Path) -> None:
-    """Every example gives what its page says; PENSTOCK_UPDATE_GOLDEN=1 writes what it gives into the page."""
-    text = path.read_text(encoding="utf-8")
-    example: Example | None = None
+    """Every example gives what its page says."""
+    examples: list[Example] = []
 
-    def run(match: re.Match[str]) -> str:
-        nonlocal example
-        what, name, table, fenced = match.groups("")
-        block = table or fenced
+    def run(what: str, name: str, block: str) -> str:
         if what == "example":
-            example = Example(spark, tmp_path / str(match.start()), block)
-        else:
-            assert example is not None
-            block = carried_out(example, what, name, block)
-        begin, end = (place - match.start() for place in match.span(3 if table else 4))
-        return match[0][:begin] + block + match[0][end:]
+            examples.append(Example(spark, tmp_path / str(len(examples)), block))
+            return block
+        return carried_out(examples[-1], what, name, block)
 
-    found = BLOCK.sub(run, text)
+    check_page(path, run)
+    text = path.read_text(encoding="utf-8")
     assert text.count("```sql\n") == len(re.findall(r"^<!-- (?:example|execute) -->\n```sql$", text, re.M))
-    if os.environ.get("PENSTOCK_UPDATE_GOLDEN") == "1":
-        path.write_text(found, encoding="utf-8")
-    else:
-        assert found == text
 
 
 def test_every_kind_of_query_has_a_page_that_is_listed() -> None:

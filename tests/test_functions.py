@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import re
 from pathlib import Path
 
 import pytest
@@ -137,12 +136,6 @@ def test_what_changes_by_itself_is_refused(name: str) -> None:
 def test_what_reaches_outside_is_refused(name: str) -> None:
     with pytest.raises(penstock.PenstockError, match="not known"):
         _scalar(f"{name}('x')")
-
-
-def test_the_documentation_lists_the_functions() -> None:
-    text = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
-    table = text.partition("| functions |")[2].partition("\n\n")[0]
-    assert sorted(re.findall(r"`(\w+)`", table)) == sorted(SCALARS)
 
 
 def test_the_examples_in_the_docstrings_of_the_interface() -> None:

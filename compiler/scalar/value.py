@@ -55,11 +55,17 @@ def column(ref: ColumnRef, type_: str) -> Scalar:
     return _scalar_of(column_tree(ref, type_))
 
 
+_EXACT = ("log2", "log10")
+"""sqlglot would write LOG(10, x), which Spark computes less exactly: 2.9999999999999996 for 1000."""
+
+
 def call(name: str, args: Iterable[Scalar], type_: str, *, distinct: bool = False) -> Scalar:
     """A function or aggregate over scalars; `type_` is a type or a rule of `functions.py`."""
     trees = [arg.tree.copy() for arg in args]
     if distinct:
         tree = exp.func(name, exp.Distinct(expressions=trees), dialect=DIALECT)
+    elif name in _EXACT:
+        tree = exp.Anonymous(this=name.upper(), expressions=trees)
     else:
         tree = exp.func(name, *trees, dialect=DIALECT)
     return scalar_of(with_type(tree, type_, trees))
