@@ -1,6 +1,7 @@
 """Flink SQL: queries as one statement set. Loaded by a Python that has Flink and not Penstock.
 
-A job has `streams` (of each the folder of its CSV files and the columns) and `questions`, a SELECT for each query.
+A job has `streams` (of each the folder of its CSV files, the columns, and the event time if that is not ts) and
+`questions`, a SELECT for each query.
 Results are thrown away; those of a job with `count` are written as CSV and counted.
 """
 
@@ -21,12 +22,11 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
     for key, value in SETTINGS.items():
         tables.get_config().set(key, value)
     for name, stream in job["streams"].items():
+        time_ = stream.get("time", "ts")
         tables.execute_sql(
-            f"CREATE TABLE {name} ({stream['columns']}, WATERMARK FOR ts AS ts - INTERVAL '1' SECOND) "
+            f"CREATE TABLE {name} ({stream['columns']}, WATERMARK FOR {time_} AS {time_} - INTERVAL '1' SECOND) "
             f"WITH ('connector' = 'filesystem', 'path' = 'file://{stream['path']}', 'format' = 'csv')"
         )
-    for name, text in job.get("views", {}).items():
-        tables.execute_sql(f"CREATE VIEW {name} AS {text}")
     statements = tables.create_statement_set()
     for name, question in job["questions"].items():
         if job.get("count"):

@@ -67,11 +67,11 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
         "seconds": seconds,
         "steps": triggers[0],
         "state_rows": sum(max(rows, default=0) for rows in states),
-        **_counted(spark, job),
+        **counted(spark, job),
     }
 
 
-def _counted(spark: SparkSession, job: dict[str, Any]) -> dict[str, Any]:
+def counted(spark: SparkSession, job: dict[str, Any]) -> dict[str, Any]:
     """The results of each query, and the checksum of all."""
     results, checksum = {}, 0
     for name in job["questions"]:

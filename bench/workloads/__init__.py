@@ -6,7 +6,18 @@ from importlib import import_module
 
 from penstock.bench.core import Workload
 
-NAMES = ("windows", "queries")
+NAMES = (
+    "windows",
+    "queries",
+    "state_slice",
+    "latency",
+    "churn",
+    "multiway",
+    "language",
+    "nexmark",
+    "growth",
+    "compile",
+)
 
 
 def workload(name: str) -> Workload:

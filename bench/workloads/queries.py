@@ -43,7 +43,7 @@ def rate_and_keys(setting: Setting) -> tuple[int, int]:
 
 def seconds(setting: Setting) -> tuple[int, int]:
     """How much data there is: for Penstock, and for peers with many queries."""
-    return setting.pick((120, 30), (30, 10), (4, 4))
+    return setting.pick((120, 20), (30, 10), (4, 4))
 
 
 def counts(setting: Setting) -> tuple[int, ...]:
@@ -53,7 +53,7 @@ def counts(setting: Setting) -> tuple[int, ...]:
 
 def peer_counts(setting: Setting) -> tuple[int, ...]:
     """How many queries the peers are run with."""
-    return setting.pick((5, 10), (10,), (5,))
+    return setting.pick((10,), (10,), (5,))
 
 
 def pairs_of(count: int, span: int) -> list[Pair]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from penstock.bench.core import (
     Case,
     Found,
@@ -21,6 +23,7 @@ from penstock.bench.systems import SYSTEMS
 
 MAIN = 60
 """The window in seconds that goals are set for."""
+WRITTEN = f"{SYSTEMS['duckdb'].code}:write"
 PEERS = ("spark", "flink", "pathway")
 
 
@@ -40,27 +43,21 @@ def cases(setting: Setting) -> list[Case]:
     data, small = setting.scratch / "pair", setting.scratch / "small"
     make_pair(data, rate=rate, seconds=seconds, keys=keys, csv=True)
     make_pair(small, rate=rate // 4, seconds=seconds, keys=keys // 4, csv=True)
-    found = []
+    found: list[Case] = []
     for window in windows(setting):
         pairs, name = (Pair("q", window * 1000),), f"{window} s"
-        rounds = None if window == MAIN else 1
-        for system in ("penstock", "duckdb", *PEERS):
-            if system == "penstock":
-                job = penstock_job(data, pairs, rate=rate, keys=keys)
-                warm = {"streams": penstock_job(small, pairs, rate=rate // 4, keys=keys)["streams"]}
-                found.append(Case(f"penstock, {name}", system, job, warm=warm, answers=name))
-            elif system == "duckdb":
-                job = duckdb_job(data, pairs)
-                written = f"{SYSTEMS[system].code}:write"
-                found.append(Case(f"duckdb, {name}", system, job, warm={}, answers=name))
-                found.append(Case(f"duckdb written, {name}", system, job, call=written, warm={}, compared=False))
-            elif system == "spark":
-                job, warm = spark_job(data, pairs), {"streams": spark_job(small, pairs)["streams"]}
-                found.append(Case(f"spark, {name}", system, job, warm=warm, answers=name, rounds=rounds))
-            else:
-                job = (flink_job if system == "flink" else pathway_job)(data, pairs)
-                count = {"count": True}
-                found.append(Case(f"{system}, {name}", system, job, counted=count, answers=name, rounds=rounds))
+        few: dict[str, Any] = {"answers": name, "rounds": None if window == MAIN else 1}
+        job = penstock_job(data, pairs, rate=rate, keys=keys)
+        warm = {"streams": penstock_job(small, pairs, rate=rate // 4, keys=keys)["streams"]}
+        once = None if found else {"streams": spark_job(small, pairs)["streams"]}
+        found += [
+            Case(f"penstock, {name}", "penstock", job, warm=warm, answers=name),
+            Case(f"duckdb, {name}", "duckdb", duckdb_job(data, pairs), warm={}, answers=name),
+            Case(f"duckdb written, {name}", "duckdb", duckdb_job(data, pairs), call=WRITTEN, warm={}, compared=False),
+            Case(f"spark, {name}", "spark", spark_job(data, pairs), warm=once, **few),
+            Case(f"flink, {name}", "flink", flink_job(data, pairs), counted={"count": True}, **few),
+            Case(f"pathway, {name}", "pathway", pathway_job(data, pairs), counted={"count": True}, **few),
+        ]
     return found
 
 
