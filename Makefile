@@ -41,7 +41,7 @@ format: setup ## Format the code and mend what can be mended
 demo: setup ## Run a small project on Spark, with data it makes itself
 	$(BIN)/penstock demo build/demo
 
-bench: setup ## Measure, beside Spark's own joins, Flink, Pathway and DuckDB; takes an hour
+bench: setup ## Measure, beside Spark's own joins, Flink, Pathway and DuckDB; takes over an hour
 	$(BIN)/penstock bench
 
 clean: ## Remove what was built, but not .venv

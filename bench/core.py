@@ -151,6 +151,12 @@ class Found(Mapping[str, Measured]):
         return ratio(self.median(over, key), self.median(under, key))
 
 
+def settled(steps: Sequence[float]) -> float | None:
+    """The median of the second half, when everything is warm."""
+    later = steps[len(steps) // 2 :]
+    return statistics.median(later) if later else None
+
+
 def ratio(over: float | None, under: float | None) -> float | None:
     """A quotient, if there are both numbers."""
     return over / under if over is not None and under else None

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from penstock.bench.workloads import NAMES
 from penstock.commands.common import one_of
 from penstock.verbosity import Verbosity, say
 
@@ -18,19 +19,22 @@ NEEDED = ("duckdb", "matplotlib")
 
 def bench(
     workloads: Annotated[
-        list[str] | None, typer.Argument(help="Which workloads; all of them when none is given.", metavar="WORKLOAD")
+        list[str] | None,
+        typer.Argument(help=f"Some of {', '.join(NAMES)}; all when none is given.", metavar="WORKLOAD"),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Less data, about ten minutes in all.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Less data, one round; a quarter of an hour in all.")] = False,
     tiny: Annotated[bool, typer.Option("--tiny", help="Hardly any data: shows that it works, says nothing.")] = False,
     systems: Annotated[
         str | None, typer.Option(help="Which systems, with commas between: penstock,spark,flink,pathway,duckdb.")
     ] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="How often each case is measured.")] = 3,
+    rounds: Annotated[
+        int | None, typer.Option(min=1, help="How often each case is measured: 3 times, once with --quick.")
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The folder for JSON and plots.", metavar="DIR")
     ] = None,
 ) -> None:
-    """Measure Penstock beside Spark's own joins, Flink, Pathway and DuckDB. Takes an hour; --quick takes ten minutes.
+    """Measure Penstock beside Spark's own joins, Flink, Pathway and DuckDB: over an hour, --quick a quarter of one.
 
     All are run over the same data, in turns, and what comes out is compared. Flink and Pathway are installed into
     environments of their own when they are first asked for. Tables go to stdout, JSON and plots to the output folder.
@@ -49,14 +53,13 @@ def bench(
     from penstock.bench.report import print_result
     from penstock.bench.suite import run
     from penstock.bench.systems import SYSTEMS
-    from penstock.bench.workloads import NAMES
 
     names = [one_of(name, NAMES, "WORKLOAD") for name in workloads or NAMES]
     wanted = [one_of(name.strip(), tuple(SYSTEMS), "--systems") for name in (systems or ",".join(SYSTEMS)).split(",")]
     chosen: Size = "tiny" if tiny else "quick" if quick else "full"
     folder = output or default_folder(chosen)
     with tempfile.TemporaryDirectory(prefix="penstock-bench-") as scratch:
-        setting = Setting(Path(scratch), chosen, rounds, frozenset(wanted))
+        setting = Setting(Path(scratch), chosen, rounds or (3 if chosen == "full" else 1), frozenset(wanted))
         run(names, setting, folder, say, lambda result: print_result(result, sys.stdout))
     for path in finish(folder, NAMES):
         say(f"written: {path}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import statistics
 import threading
 import time
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -55,19 +56,25 @@ class Live:
         self.feeder.start()
 
     def wait(self, rows: int) -> None:
-        """Wait until so many rows have been taken."""
+        """Wait until so many rows have been taken, or the run has failed."""
         with self._news:
-            self._news.wait_for(lambda: sum(taken for _, taken in self.commits) >= rows or not self.session.is_running)
+            while sum(taken for _, taken in self.commits) < rows and self.session.is_running:
+                self._news.wait(1.0)
 
     def finish(self) -> None:
         """Wait for what has arrived, and stop."""
         self.wait(self.feeder.rows[-1])
         self.session.stop()
 
-    def step_median(self, begin: float, end: float) -> float:
-        """The median time of the steps that were done in some time."""
-        found = [seconds for when, seconds in self.steps if begin <= when < end]
-        return statistics.median(found) if found else float("nan")
+    def step_median(self, begin: float, end: float) -> float | None:
+        """The median time of the steps that were done in some time; None if there were none."""
+        return median(seconds for when, seconds in self.steps if begin <= when < end)
+
+
+def median(values: Iterable[float | None]) -> float | None:
+    """The median of the values that there are."""
+    found = [value for value in values if value is not None]
+    return statistics.median(found) if found else None
 
 
 def run(job: dict[str, Any]) -> dict[str, Any]:
@@ -119,11 +126,11 @@ def churn(job: dict[str, Any]) -> dict[str, Any]:
         adding.append(time.perf_counter() - began)
     standing = [name for name, _ in texts[: job["reach"]]]
     coming = iter(texts[job["reach"] :])
-    calm: list[float] = []
-    busy: list[float] = []
+    calm: list[float | None] = []
+    busy: list[float | None] = []
     changing: list[float] = []
     for period in range(job["periods"]):
-        began = time.time()
+        began = due = time.time()
         while time.time() < began + job["period"]:
             if period % 2:
                 called = time.perf_counter()
@@ -134,7 +141,8 @@ def churn(job: dict[str, Any]) -> dict[str, Any]:
                     live.session.register(name, text)
                     standing.append(name)
                 changing.append(time.perf_counter() - called)
-            time.sleep(1 / job["churned"])
+            due += 1 / job["churned"]
+            time.sleep(max(0.0, due - time.time()))
         (busy if period % 2 else calm).append(live.step_median(began, time.time()))
     live.feeder.stop()
     live.finish()
@@ -144,9 +152,9 @@ def churn(job: dict[str, Any]) -> dict[str, Any]:
         "worst": max(changing),
         "adding": {"first": statistics.median(adding[:tenth]), "last": statistics.median(adding[-tenth:])},
         "made": statistics.median(migration.seconds for migration in live.migrations),
-        "step_calm": statistics.median(calm),
-        "step_busy": statistics.median(busy),
-        "ratio": statistics.median(b / c for b, c in zip(busy, calm, strict=True)),
+        "step_calm": median(calm),
+        "step_busy": median(busy),
+        "ratio": median(b / c for b, c in zip(busy, calm, strict=True) if b and c),
         "changes": len(changing),
         "results": {name: count for name, count in counted(live.state, job)["results"].items() if name in job["texts"]},
     }

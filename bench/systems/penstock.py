@@ -15,6 +15,7 @@ import duckdb
 
 import penstock
 from penstock.api import CompiledQueries
+from penstock.bench.core import settled
 from penstock.compiler.physical import PhysicalPlan
 from penstock.compiler.planner import plan_physical
 from penstock.runtime.engine import Engine, StepReport
@@ -60,7 +61,8 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
     return {
         "seconds": seconds,
         "compile_seconds": compiling,
-        "steps": [round(report.seconds, 4) for report in reports],
+        "steps": (steps := [round(report.seconds, 4) for report in reports]),
+        "step": settled(steps),
         "state_rows": max(state_rows, default=0),
         "state_rows_by_step": state_rows,
         "chunks": max(chunks, default=0),

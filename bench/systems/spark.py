@@ -13,6 +13,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from penstock.bench.core import settled
+
 SETTINGS = {
     "spark.master": "local[*]",
     "spark.driver.memory": "8g",
@@ -66,6 +68,7 @@ def run(job: dict[str, Any]) -> dict[str, Any]:
     return {
         "seconds": seconds,
         "steps": triggers[0],
+        "step": settled(triggers[0]),
         "state_rows": sum(max(rows, default=0) for rows in states),
         **counted(spark, job),
     }

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from penstock.bench.core import Case, Found, Setting, Shown, Table, Workload, median_and_spread, number, ratio, times
+from penstock.bench.core import (
+    Case,
+    Found,
+    Setting,
+    Shown,
+    Table,
+    Workload,
+    median_and_spread,
+    number,
+    ratio,
+    settled,
+    times,
+)
 from penstock.bench.data import make_pair
 from penstock.bench.pairs import duckdb_job, penstock_job
 from penstock.bench.workloads.latency import pairs_of
@@ -62,12 +74,8 @@ def show(setting: Setting, found: Found) -> Shown:
         one = found.get(name)
         if one is None:
             continue
-        for found_round in one.rounds:
-            steps = found_round["steps"]
-            half = sorted(steps[len(steps) // 2 :])
-            found_round["step"] = half[len(half) // 2]
-            quarter = sorted(steps[len(steps) // 4 : len(steps) // 2])
-            found_round["later"] = found_round["step"] / quarter[len(quarter) // 2] if quarter else None
+        steps = one.last("steps", [])
+        later = ratio(settled(steps), settled(steps[: len(steps) // 2]))
         rows = 2 * size.rate * size.seconds
         lines.append(
             (
@@ -75,7 +83,7 @@ def show(setting: Setting, found: Found) -> Shown:
                 number(ratio(rows, one.median())),
                 median_and_spread(one, "step", 3),
                 times(found.ratio(name, "as it is", "step")),
-                times(one.median("later")),
+                times(later),
                 number(one.last("state_rows")),
                 number(one.last("chunks")),
             )

@@ -43,7 +43,7 @@ def rate_and_keys(setting: Setting) -> tuple[int, int]:
 
 def seconds(setting: Setting) -> tuple[int, int]:
     """How much data there is: for Penstock, and for peers with many queries."""
-    return setting.pick((120, 20), (30, 10), (4, 4))
+    return setting.pick((120, 20), (30, 5), (4, 4))
 
 
 def counts(setting: Setting) -> tuple[int, ...]:

@@ -85,7 +85,7 @@ def service_size(setting: Setting) -> tuple[int, int]:
 
 def state_settings(setting: Setting) -> list[tuple[str, float, float, str]]:
     """Windows, selectivity, join selectivity, strategy: all 27 sliced; the others at the middle ones."""
-    sigmas = setting.pick(S_SIGMA, S_SIGMA, (0.5,))
+    sigmas = setting.pick(S_SIGMA, (0.5,), (0.5,))
     joins = setting.pick(S_JOIN, (0.1,), (0.1,))
     names = setting.pick(tuple(WINDOWS), tuple(WINDOWS), ("uniform",))
     return [

@@ -29,12 +29,12 @@ PEERS = ("spark", "flink", "pathway")
 
 def windows(setting: Setting) -> tuple[int, ...]:
     """The windows in seconds."""
-    return setting.pick((10, MAIN, 600), (10, MAIN, 600), (1, MAIN))
+    return setting.pick((10, MAIN, 600), (10, MAIN), (1, MAIN))
 
 
 def sizes(setting: Setting) -> tuple[int, int, int]:
     """Rows a second of each stream, seconds, keys."""
-    return setting.pick((20_000, 120, 1_000_000), (20_000, 30, 1_000_000), (500, 4, 1_000))
+    return setting.pick((20_000, 120, 1_000_000), (20_000, 20, 1_000_000), (500, 4, 1_000))
 
 
 def cases(setting: Setting) -> list[Case]:
