@@ -33,9 +33,10 @@ from penstock.compiler.settings import Settings
 from penstock.compiler.shared import SharedPlan
 from penstock.grammar.errors import PenstockError
 from penstock.grammar.source import Source, Span
+from penstock.picture import Picture, Run, cell, page
 
 KINDS = ("logical", "shared", "physical", "cost")
-FORMATS = ("text", "json", "mermaid")
+FORMATS = ("text", "json", "mermaid", "html")
 CatalogLike = str | os.PathLike[str] | Mapping[str, Any] | Catalog | None
 
 
@@ -72,7 +73,8 @@ class Planned:
     def explain(self, kind: str = "logical", *, verbose: bool = False, format: str = "text") -> str:
         """The plan as text: its logical, shared or physical form, or its cost; `verbose` adds what each rule did.
 
-        The format may also be json, or mermaid for a drawing of the physical plan.
+        The format may also be json, mermaid for a drawing of the physical plan, or html for a page that shows the
+        shared plan.
 
         >>> streams = {"T": {"schema": {"k": "int", "v": "double", "ts": "timestamp"}}}
         >>> print(compile("SELECT k, v FROM T WHERE v > 30", catalog={"streams": streams}).explain())
@@ -88,6 +90,8 @@ class Planned:
             return json.dumps(self._data(kind.lower()), indent=2, ensure_ascii=False)
         if format == "mermaid":
             return to_mermaid(self.physical)
+        if format == "html":
+            return page(self.picture())
         text = self._text(kind.lower())
         return f"{text}\n\n{explain_changes(self.optimized)}" if verbose else text
 
@@ -109,8 +113,23 @@ class Planned:
             return cost_data(self.shared, self.estimates)
         return to_data(self.physical)
 
+    def picture(self, run: Run | None = None) -> Picture:
+        """What a page or a notebook shows: the shared plan, with what a run has measured if there was one."""
+        return Picture(self._title, self.shared, self.physical, self.estimates, self.settings, self._texts, run)
+
+    @property
+    def _title(self) -> str:
+        return "Shared plan"
+
+    @property
+    def _texts(self) -> Mapping[str, str]:
+        return {}
+
     def __str__(self) -> str:
         return self.explain()
+
+    def _repr_html_(self) -> str:
+        return cell(self.picture())
 
 
 @dataclass(frozen=True)
@@ -124,6 +143,10 @@ class CompiledQuery(Planned):
 
     def _logical_plans(self) -> tuple[Query, ...]:
         return (self.logical,)
+
+    @property
+    def _title(self) -> str:
+        return self.name
 
 
 @dataclass(frozen=True)
@@ -166,6 +189,10 @@ class CompiledQueries(Planned, Mapping[str, CompiledQuery]):
 
     def _logical_plans(self) -> tuple[Query, ...]:
         return tuple(query.logical for query in self.queries.values())
+
+    @property
+    def _texts(self) -> Mapping[str, str]:
+        return {name: self.definitions[name].text for name in self.queries if name in self.definitions}
 
     def only(self, names: Iterable[str]) -> CompiledQueries:
         """These queries alone, as though the others were not there."""

@@ -26,6 +26,11 @@ class StateFolder:
         self.path = path if self.local is None else str(self.local)
         self._spark = spark
 
+    @property
+    def metrics(self) -> Path | None:
+        """Where the metrics of steps are; they are kept on this machine only."""
+        return None if self.local is None else self.local / "metrics"
+
     def storage(self) -> Storage:
         """The files in it; Spark is needed for them only if they are not on this machine."""
         from penstock.runtime.storage import Storage

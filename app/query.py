@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, overload
 
 from penstock.live import Live, Subscription
+from penstock.picture import query_cell
 
 if TYPE_CHECKING:
     from penstock.runtime.session import DataFrame, Row
@@ -58,3 +59,9 @@ class QueryHandle:
         rows = self._session.execute("SHOW QUERIES")
         found: str | None = next((row["complete from"] for row in rows if row["query"] == self.name), None)
         return found
+
+    def _repr_html_(self) -> str:
+        since = self.complete_from
+        return query_cell(
+            self._session.picture(), self.name, self.status + (f", complete from {since}" if since else "")
+        )

@@ -107,7 +107,7 @@ class Runner:
         lock = Lock(folder) if folder is not None else None
         if lock is not None:
             lock.acquire()
-        metrics = Metrics(folder / "metrics") if folder is not None else None
+        metrics = Metrics(session.folder.metrics) if session.folder.metrics is not None else None
 
         def note(report: StepReport) -> None:
             if metrics is not None and self.engine is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +20,7 @@ from penstock.folder import StateFolder
 from penstock.grammar.errors import PenstockError
 from penstock.grammar.source import Source
 from penstock.live import Readers
+from penstock.picture import Picture, cell, measured_run
 from penstock.project import FILE, Project, find_project
 from penstock.query import QueryHandle
 from penstock.runner import Runner
@@ -281,6 +282,15 @@ class Session:
         engine = self._runner.engine
         results = Results(self.spark, Storage(self.spark, self.state_folder)) if engine is None else engine.results
         return results.of_query(state, name, columns, after=after)
+
+    def picture(self, names: Iterable[str] | None = None) -> Picture:
+        """The shared plan, of some queries alone if they are named, and what has been measured in the state folder."""
+        queries = self.compiled if names is None else self.compiled.only(names)
+        title = "Shared plan" if self.project is None else self.project.name
+        return replace(queries.picture(measured_run(self, queries)), title=title)
+
+    def _repr_html_(self) -> str:
+        return cell(self.picture())
 
     def state(self) -> tuple[State, dict[str, Start]]:
         """What is true after the last step, and since when queries are complete."""

@@ -12,7 +12,7 @@ from penstock.compiler.estimate import Estimates
 from penstock.compiler.explain.words import with_constants
 from penstock.compiler.logical import RelationScan, StreamScan
 from penstock.compiler.output import seconds
-from penstock.compiler.shared import Member, SharedJoin, SharedPlan, Template, inputs_of
+from penstock.compiler.shared import Chain, Member, SharedJoin, SharedPlan, Template, inputs_of
 from penstock.compiler.survival import match_fraction, survival
 
 SECOND = 1_000_000
@@ -31,12 +31,28 @@ class Prediction:
 
 def predicted_rows(plan: SharedPlan, estimates: Estimates) -> float:
     """The rows that all chains keep: of each age, those that some query still wants."""
-    total = 0.0
-    for chain in plan.chains:
-        for start, end in pairwise((0, *chain.windows)):
-            width = (end - start) if chain.rows else estimates.rate(chain.stream) * (end - start) / SECOND
-            total += width * survival(chain, end, estimates)
-    return total
+    return sum(_kept_between(chain, 0, chain.reach, estimates) for chain in plan.chains)
+
+
+def rows_of_ages(chain: Chain, start: int, end: int, estimates: Estimates) -> float:
+    """The rows of a chain's stream between two ages, wanted or not."""
+    return float(end - start) if chain.rows else estimates.rate(chain.stream) * (end - start) / SECOND
+
+
+def slice_rows(chain: Chain, start: int, end: int, estimates: Estimates) -> float:
+    """The rows that a slice keeps; of a partitioned chain, those of any age that reach just its end."""
+    if not chain.partitioned:
+        return _kept_between(chain, start, end, estimates)
+    reaching, longer = survival(chain, end, estimates), survival(chain, end + 1, estimates)
+    return rows_of_ages(chain, 0, end, estimates) * (reaching - longer)
+
+
+def _kept_between(chain: Chain, start: int, end: int, estimates: Estimates) -> float:
+    """Of each age, the rows that some query still wants."""
+    inner = (window for window in chain.windows if start < window < end)
+    return sum(
+        rows_of_ages(chain, a, b, estimates) * survival(chain, b, estimates) for a, b in pairwise((start, *inner, end))
+    )
 
 
 def predicted_work(plan: SharedPlan, estimates: Estimates, strategy: str) -> float | None:

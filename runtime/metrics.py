@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from penstock.compiler.explain.words import age
 from penstock.compiler.physical import AggregateWindows, Ingest, KeepChain, PhysicalPlan
 from penstock.compiler.warm import EVER, Start
-from penstock.grammar.durations import format_duration
 from penstock.runtime.chunks import Chunk
 from penstock.runtime.log import State
 
@@ -34,7 +35,7 @@ class Metrics:
             "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "plan": state.plan,
             **asdict(report),
-            "state_rows": {chain: sum(chunk.rows for chunk in chunks) for chain, chunks in state.chains.items()},
+            "state_rows": {chain: rows_of(chunks) for chain, chunks in state.chains.items()},
             "chunks": {chain: len(chunks) for chain, chunks in state.chains.items()},
             "watermarks": {name: stream.high for name, stream in state.streams.items()},
             "late": {name: stream.late for name, stream in state.streams.items()},
@@ -42,6 +43,22 @@ class Metrics:
         }
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
+
+
+def read_steps(folder: Path, most: int) -> Table:
+    """What was noted of the last steps, the latest one last; a line that is only half written is left out."""
+    files = sorted(folder.glob("*.jsonl"), reverse=True)
+    texts = (text for file in files for text in reversed(file.read_text("utf-8", "replace").splitlines()))
+    found = (line for text in texts if (line := _line(text)) is not None)
+    return list(islice(found, most))[::-1]
+
+
+def _line(text: str) -> dict[str, Any] | None:
+    try:
+        line = json.loads(text)
+    except ValueError:
+        return None
+    return line if isinstance(line, dict) else None
 
 
 def stream_table(plan: PhysicalPlan, state: State) -> Table:
@@ -84,44 +101,43 @@ def complete_from(start: Start) -> str | None:
 
 def slice_table(plan: PhysicalPlan, state: State) -> Table:
     """Every slice of every chain and about how many rows are in it."""
-    table = []
-    for keeper in _keepers(plan):
-        chain = keeper.chain
-        chunks = state.chains.get(keeper.id, ())
-        if chain.rows:
-            table += _counted_slices(keeper, state)
-            continue
-        now = _now(state, chain.stream, chunks)
-        for start, end in chain.slices:
-            inside = [chunk for chunk in chunks if now is not None and start <= now - chunk.high < end]
-            if end == chain.boundaries[-1]:
-                inside += [chunk for chunk in chunks if now is not None and now - chunk.high >= end]
-            table.append(
-                {
-                    **_where(keeper),
-                    "from": format_duration(start) if start else "0",
-                    "to": format_duration(end),
-                    "chunks": len(inside),
-                    "rows": sum(chunk.rows for chunk in inside),
-                }
-            )
-    return table
+    return [
+        {
+            **_where(keeper),
+            "from": age(keeper.chain, start) if start else "0",
+            "to": age(keeper.chain, end),
+            "chunks": len(chunks),
+            "rows": rows_of(chunks),
+        }
+        for keeper in _keepers(plan)
+        for (start, end), chunks in chunks_of_slices(keeper, state).items()
+    ]
 
 
-def _counted_slices(keeper: KeepChain, state: State) -> Table:
-    """The slices of a chain whose rows are counted; those that are not counted yet are in the first."""
-    chunks, last = state.chains.get(keeper.id, ()), state.ranked.get(keeper.id, 0)
-    table = []
-    for start, end in keeper.chain.slices:
-        inside = [chunk for chunk in chunks if start <= min(_behind(chunk, last), keeper.chain.reach - 1) < end]
-        rows = sum(chunk.rows for chunk in inside)
-        ends = {"from": f"{start} rows" if start else "0", "to": f"{end} rows"}
-        table.append({**_where(keeper), **ends, "chunks": len(inside), "rows": rows})
-    return table
+def chunks_of_slices(keeper: KeepChain, state: State) -> dict[tuple[int, int], list[Chunk]]:
+    """The chunks in each slice of a chain, by its ends; what is past the last slice, and not yet gone, is in that."""
+    chain, chunks = keeper.chain, state.chains.get(keeper.id, ())
+    found: dict[tuple[int, int], list[Chunk]] = {ends: [] for ends in chain.slices}
+    now = _now(state, chain.stream, chunks)
+    for chunk in chunks:
+        if chain.partitioned:
+            place = chunk.reach - 1
+        elif chain.rows:
+            place = _behind(chunk, state.ranked.get(keeper.id, 0))
+        else:
+            place = 0 if now is None else now - chunk.high
+        ends = next(((start, end) for start, end in chain.slices if place < end), chain.slices[-1])
+        found[ends].append(chunk)
+    return found
+
+
+def rows_of(chunks: Iterable[Chunk]) -> int:
+    """How many rows chunks have."""
+    return sum(chunk.rows for chunk in chunks)
 
 
 def _behind(chunk: Chunk, last: int) -> int:
-    """How many rows have come since the last one of a chunk."""
+    """How many rows have come since the last one of a chunk; those that are not counted yet are the newest."""
     return last - chunk.ranks[1] if chunk.ranks is not None else 0
 
 
@@ -133,7 +149,7 @@ def state_table(plan: PhysicalPlan, state: State) -> Table:
         table.append(
             {
                 **_where(keeper),
-                "rows": sum(chunk.rows for chunk in chunks),
+                "rows": rows_of(chunks),
                 "chunks": len(chunks),
                 "oldest": moment(min(chunk.low for chunk in chunks)) if chunks else None,
                 "newest": moment(max(chunk.high for chunk in chunks)) if chunks else None,
@@ -146,7 +162,7 @@ def state_table(plan: PhysicalPlan, state: State) -> Table:
             {
                 "stream": f"aggregates of {', '.join(scan.alias for scan in tally.tally.shape.inputs)}",
                 **scope,
-                "rows": sum(chunk.rows for chunk in chunks),
+                "rows": rows_of(chunks),
                 "chunks": len(chunks),
                 "oldest": moment(min(chunk.low for chunk in chunks)) if chunks else None,
                 "newest": moment(max(chunk.high for chunk in chunks)) if chunks else None,

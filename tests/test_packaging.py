@@ -62,7 +62,7 @@ def test_every_data_file_is_shipped() -> None:
     patterns = [(_folder(package), pattern) for package, globs in PACKAGE_DATA.items() for pattern in globs]
     shipped = {path for folder, pattern in patterns for path in folder.glob(pattern)}
     folders = [_folder(package) for package in PACKAGES if not package.startswith("penstock.tests")]
-    kinds = ("*.lark", "*.yml", "*.cql", "*.properties", "py.typed")
+    kinds = ("*.lark", "*.yml", "*.cql", "*.properties", "*.css", "*.js", "py.typed")
     assert shipped == {path for folder in folders for kind in kinds for path in folder.rglob(kind)}
 
 

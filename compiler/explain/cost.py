@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.compiler.estimate import Estimates
-from penstock.compiler.explain.words import number
+from penstock.compiler.explain.words import number, tally_text
 from penstock.compiler.output import TallyLoad, tally_load, with_derived_rates
 from penstock.compiler.shared import SharedPlan
 from penstock.compiler.strategies import Prediction, predict
 from penstock.compiler.tally import Tally, grain_of, is_tallied, tallied_shape, tallies
-from penstock.grammar.durations import format_duration
 
 
 def explain_cost(plan: SharedPlan, estimates: Estimates, chosen: str) -> str:
@@ -21,7 +20,7 @@ def explain_cost(plan: SharedPlan, estimates: Estimates, chosen: str) -> str:
         scope = f" for {join.scope} alone" if join.scope else ""
         lines.append(f"Join {index}{scope}: {join.name}")
         lines += _table(predict(join, plan, estimates), chosen)
-    for index, (tally, load) in enumerate(_loads(plan, estimates), 1):
+    for index, (tally, load) in enumerate(tally_loads(plan, estimates), 1):
         lines += [f"Aggregates {index}: {_what(tally)}", *_load_lines(load)]
     stateless = [t for t in plan.templates if not t.shape.keeps_state and t.shape.slide is None]
     if stateless:
@@ -45,11 +44,11 @@ def cost_data(plan: SharedPlan, estimates: Estimates) -> list[dict[str, Any]]:
     ]
     return joins + [
         {"aggregates": _what(tally), "partial aggregates": {"state rows": load.kept, **_figures(load)}}
-        for tally, load in _loads(plan, estimates)
+        for tally, load in tally_loads(plan, estimates)
     ]
 
 
-def _loads(plan: SharedPlan, estimates: Estimates) -> list[tuple[Tally, TallyLoad]]:
+def tally_loads(plan: SharedPlan, estimates: Estimates) -> list[tuple[Tally, TallyLoad]]:
     """The partial aggregates of a plan and what they cost."""
     found = []
     for tally in tallies(plan.templates):
@@ -65,10 +64,7 @@ def _loads(plan: SharedPlan, estimates: Estimates) -> list[tuple[Tally, TallyLoa
 
 
 def _what(tally: Tally) -> str:
-    computed = ", ".join(named.expr.sql for named in tally.shape.aggregates) or "distinct rows"
-    by = ", ".join(named.expr.sql for named in tally.shape.groups) or "everything"
-    scope = f" for {tally.shape.scope} alone" if tally.shape.scope else ""
-    return f"{computed} by {by}, in spans of {format_duration(tally.grain)}{scope}"
+    return tally_text(tally) + (f" for {tally.shape.scope} alone" if tally.shape.scope else "")
 
 
 def _figures(load: TallyLoad) -> dict[str, float]:
@@ -95,7 +91,7 @@ def _rates(plan: SharedPlan, estimates: Estimates) -> str:
 def _table(predictions: tuple[Prediction, ...], chosen: str) -> list[str]:
     rows = [("strategy", "state rows", "comparisons/s")]
     for prediction in predictions:
-        rows.append((prediction.strategy, _figure(prediction.rows), _figure(prediction.comparisons)))
+        rows.append((prediction.strategy, predicted(prediction.rows), predicted(prediction.comparisons)))
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
     return [
         f"  {row[0].ljust(widths[0])}  {row[1].rjust(widths[1])}  {row[2].rjust(widths[2])}"
@@ -104,5 +100,6 @@ def _table(predictions: tuple[Prediction, ...], chosen: str) -> list[str]:
     ]
 
 
-def _figure(value: float | None) -> str:
+def predicted(value: float | None) -> str:
+    """A predicted figure."""
     return "not counted" if value is None else number(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.compiler.explain.shared import what
-from penstock.compiler.explain.words import age, listed, literal
+from penstock.compiler.explain.words import age, listed, literal, tally_text
 from penstock.compiler.physical import (
     AggregateWindows,
     Ingest,
@@ -16,7 +16,6 @@ from penstock.compiler.physical import (
     Route,
     Write,
 )
-from penstock.grammar.durations import format_duration
 
 
 def explain_physical(plan: PhysicalPlan) -> str:
@@ -52,10 +51,7 @@ def summary(operator: Operator) -> str:
             names = [member.query for member in operator.members]
             return f"route {what(operator.shape)} → {listed(names, what='other queries')}"
         case AggregateWindows():
-            tally = operator.tally
-            computed = ", ".join(named.expr.sql for named in tally.shape.aggregates) or "distinct rows"
-            groups = ", ".join(named.expr.sql for named in tally.shape.groups) or "everything"
-            return f"add up {computed} by {groups}, in spans of {format_duration(tally.grain)}"
+            return f"add up {tally_text(operator.tally)}"
         case Write():
             return f"write {', '.join(column.name for column in operator.shape.columns)} to {operator.target}"
     raise TypeError(operator)

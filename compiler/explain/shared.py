@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.compiler.explain.words import age, listed, member_text, who_enters
+from penstock.compiler.explain.words import age, ages, listed, member_text, which_rows, who_enters
 from penstock.compiler.logical import Plan
 from penstock.compiler.shared import Chain, Shape, SharedJoin, SharedPlan, Template
 
@@ -32,20 +32,12 @@ def _chain(chain: Chain) -> list[str]:
     count = f"{len(chain.slices):,} {kind}{'s' * (len(chain.slices) > 1)}"
     lines = [f"Chain {chain.stream} ({columns}){scope}: {count}"]
     shown = chain.slices if len(chain.slices) <= _MOST_SLICES else chain.slices[: _MOST_SLICES - 1]
-    widest = max(len(_ages(chain, start, end)) for start, end in shown)
+    widest = max(len(ages(chain, start, end)) for start, end in shown)
     for start, end in shown:
-        lines.append(f"  {_ages(chain, start, end).ljust(widest)}  {_rows(chain, start, end)}")
+        lines.append(f"  {ages(chain, start, end).ljust(widest)}  {which_rows(chain, start, end)}")
     if len(shown) < len(chain.slices):
         lines.append(f"  and {len(chain.slices) - len(shown):,} more, up to {age(chain, chain.boundaries[-1])}")
     return lines
-
-
-def _ages(chain: Chain, start: int, end: int) -> str:
-    return f"[0, {age(chain, end)})" if chain.partitioned else f"[{age(chain, start)}, {age(chain, end)})"
-
-
-def _rows(chain: Chain, start: int, end: int) -> str:
-    return f"rows that reach just {age(chain, end)}" if chain.partitioned else who_enters(chain, start)
 
 
 def _join(number: int, join: SharedJoin, plan: SharedPlan) -> list[str]:

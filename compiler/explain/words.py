@@ -6,6 +6,7 @@ from datetime import date, datetime
 
 from penstock.compiler.scalar import PARAMETERS, Constant, Scalar
 from penstock.compiler.shared import Chain, Member, Wanted
+from penstock.compiler.tally import Tally
 from penstock.grammar.durations import format_duration
 
 MOST = 4
@@ -50,21 +51,31 @@ def age(chain: Chain, boundary: int) -> str:
     return f"{boundary} row{'s' * (boundary != 1)}" if chain.rows else format_duration(boundary) if boundary else "0"
 
 
+def ages(chain: Chain, start: int, end: int) -> str:
+    """The ages of the rows of a slice."""
+    return f"[0, {age(chain, end)})" if chain.partitioned else f"[{age(chain, start)}, {age(chain, end)})"
+
+
+def which_rows(chain: Chain, start: int, end: int) -> str:
+    """Which rows of these ages are in a slice."""
+    return f"rows that reach just {age(chain, end)}" if chain.partitioned else who_enters(chain, start)
+
+
 def who_enters(chain: Chain, start: int) -> str:
     """Which rows are in a slice: the disjunction of the selections of all who reach it."""
+    found = [(wanted, [constants for constants, reach in wanted.rows if reach > start]) for wanted in chain.wanted]
+    if any(reaching and not wanted.conditions and not wanted.facts for wanted, reaching in found):
+        return "every row"
+    count = sum(len(reaching) for _, reaching in found)
+    if count > MOST:
+        shapes = sum(bool(reaching) for _, reaching in found)
+        return f"rows that meet one of {count:,} selections of {shapes} shape{'s' * (shapes > 1)}"
     alternatives: list[str] = []
-    shapes = 0
-    for wanted in chain.wanted:
-        reaching = [constants for constants, reach in wanted.rows if reach > start]
+    for wanted, reaching in found:
         facts = [f"a valid row in {fact.relation}" for fact in wanted.facts]
-        if reaching and not wanted.conditions and not facts:
-            return "every row"
-        shapes += bool(reaching)
         for constants in reaching:
             own = [with_constants(wanted.conditions, constants)] if wanted.conditions else []
             alternatives.append(" and ".join([*own, *facts]))
-    if len(alternatives) > MOST:
-        return f"rows that meet one of {len(alternatives):,} selections of {shapes} shape{'s' * (shapes > 1)}"
     return "rows with " + " or ".join(f"({text})" if len(alternatives) > 1 else text for text in alternatives)
 
 
@@ -79,3 +90,10 @@ def member_text(member: Member) -> str:
     shown = [windows[0]] if windows and len(set(windows)) == 1 else windows
     constants = [f"c{i} = {literal(value)}" for i, value in enumerate(member.constants, 1)]
     return f"{member.query} ({'; '.join([', '.join(shown), *constants] if shown else constants)})".replace(" ()", "")
+
+
+def tally_text(tally: Tally) -> str:
+    """What partial aggregates add up."""
+    computed = ", ".join(named.expr.sql for named in tally.shape.aggregates) or "distinct rows"
+    groups = ", ".join(named.expr.sql for named in tally.shape.groups) or "everything"
+    return f"{computed} by {groups}, in spans of {format_duration(tally.grain)}"
