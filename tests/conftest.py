@@ -8,10 +8,17 @@ import pytest
 
 from penstock.runtime.session import SparkSession, spark_session
 
+_SETTINGS = (
+    ("spark.driver.memory", "1500m"),
+    ("spark.sql.shuffle.partitions", "2"),
+    # What runs for a moment is not worth the second compiler, nor collecting garbage with many threads.
+    ("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"),
+)
+
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """A small local Spark."""
-    session = spark_session((("spark.driver.memory", "1500m"), ("spark.sql.shuffle.partitions", "2")), name="tests")
+    session = spark_session(_SETTINGS, name="tests")
     yield session
     session.stop()
