@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -239,6 +240,21 @@ def test_many_joins_are_summed_up() -> None:
     assert len(with_class(page, "part")) == 13
     assert "28 more joins with 28 queries" in words(with_class(page, "part")[-1])
     assert sum("40 joins" in words(node) for node in with_class(page, "node")) == 1
+
+
+@pytest.mark.parametrize("sharing", ["slice", "none"])
+def test_many_aggregates_are_summed_up(sharing: str) -> None:
+    """Those that are alike are one; of the others, the last ones are."""
+    queries = {
+        f"q{at}": f"SELECT {'SUM' if at < 50 else 'MAX'}(v + {at % 50}) AS x FROM A WINDOW 9 sec SLIDE 1 sec"
+        for at in range(200)
+    }
+    plan = compiled(queries, sharing=sharing)
+    tallies = [words(found) for found in with_class(page_of(plan), "tally") if found.tag == "p"]
+    assert len(tallies) == 13 and tallies[-1].startswith("Partial aggregates of 88 more kinds")
+    kept = [float(text.partition(" kept: ")[2].split()[0].replace(",", "")) for text in tallies]
+    rows = sum(own["partial aggregates"]["state rows"] for own in json.loads(plan.explain("cost", format="json")))
+    assert sum(kept) == pytest.approx(rows, rel=0.001)
 
 
 # Whatever is in it

@@ -42,7 +42,7 @@ class Joins:
         head = element("h3", self._chips(part), element("small", *_on(part)), " ", element("small", times))
         shown = part.asking if len(part.asking) <= _PARTS + 1 else part.asking[:_PARTS]
         rest = part.asking[len(shown) :]
-        body: list[Html] = [*self._head(part), *map(self._tally, part.tallies), *map(self._queries.of, shown)]
+        body: list[Html] = [*self._head(part), *self._tallies(part.tallies), *map(self._queries.of, shown)]
         if rest:
             rows = [[joined(*asked(asking)), f"{len(asking.members):,}"] for asking in rest]
             summary = element("summary", f"{count(len(rest), 'more kind')} of queries")
@@ -86,11 +86,25 @@ class Joins:
         chosen = (own for own in self._picture.predictions(joins) if own.strategy == self._picture.settings.sharing)
         return predicted(next((own.comparisons for own in chosen), 0.0))
 
-    def _tally(self, tally: Tally) -> Html:
-        load, kept = self._picture.tallies[tally], self._picture.kept_of(tally)
-        measured = None if kept is None else element("b", f"{kept:,} measured", class_="measured")
-        words = f" kept: {number(load.kept)} predicted "
-        return element("p", "Partial aggregates ", element("code", tally_text(tally)), words, measured, class_="tally")
+    def _tallies(self, tallies: tuple[Tally, ...]) -> list[Html]:
+        """What is added up; of many that are not alike the last ones together."""
+        alike: dict[str, list[Tally]] = {}
+        for tally in tallies:
+            alike.setdefault(tally_text(tally), []).append(tally)
+        shown = list(alike.items())
+        rest = shown[_PARTS:] if len(shown) > _PARTS + 1 else []
+        found = [self._tally(element("code", text), own) for text, own in shown[: len(shown) - len(rest)]]
+        more = [tally for _, own in rest for tally in own]
+        return [*found, self._tally(f"of {len(rest):,} more kinds", more)] if rest else found
+
+    def _tally(self, words: str, tallies: list[Tally]) -> Html:
+        picture = self._picture
+        predicted_rows = sum(picture.tallies[tally].kept for tally in tallies)
+        kept = [picture.kept[tally] for tally in tallies if tally in picture.kept]
+        measured = element("b", f"{sum(kept):,} measured", class_="measured") if kept else None
+        times = f" ×{len(tallies):,}" if len(tallies) > 1 else ""
+        predicted_words = f"{times} kept: {number(predicted_rows)} predicted "
+        return element("p", "Partial aggregates ", words, predicted_words, measured, class_="tally")
 
 
 def _source(part: Part) -> Plan:

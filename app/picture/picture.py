@@ -138,10 +138,11 @@ class Picture:
         """All partial aggregates, and what they cost."""
         return dict(tally_loads(self.shared, self.estimates))
 
-    def kept_of(self, tally: Tally) -> int | None:
-        """How many partial aggregates are kept, as measured."""
-        ids = (operator.id for operator in self.physical.of_kind(AggregateWindows) if operator.tally == tally)
-        return None if self.run is None else sum(self.run.kept.get(id_, 0) for id_ in ids)
+    @cached_property
+    def kept(self) -> dict[Tally, int]:
+        """How many partial aggregates are kept, as measured; nothing without a run."""
+        kept = {} if self.run is None else self.run.kept
+        return {own.tally: kept[own.id] for own in self.physical.of_kind(AggregateWindows) if own.id in kept}
 
     @cached_property
     def _predictions(self) -> dict[tuple[str, object], tuple[Prediction, ...]]:

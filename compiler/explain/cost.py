@@ -7,7 +7,7 @@ from typing import Any
 from penstock.compiler.estimate import Estimates
 from penstock.compiler.explain.words import number, tally_text
 from penstock.compiler.output import TallyLoad, tally_load, with_derived_rates
-from penstock.compiler.shared import SharedPlan
+from penstock.compiler.shared import Member, Shape, SharedPlan
 from penstock.compiler.strategies import Prediction, predict
 from penstock.compiler.tally import Tally, grain_of, is_tallied, tallied_shape, tallies
 
@@ -50,17 +50,16 @@ def cost_data(plan: SharedPlan, estimates: Estimates) -> list[dict[str, Any]]:
 
 def tally_loads(plan: SharedPlan, estimates: Estimates) -> list[tuple[Tally, TallyLoad]]:
     """The partial aggregates of a plan and what they cost."""
-    found = []
-    for tally in tallies(plan.templates):
-        asking = [
-            (template.shape, member)
-            for template in plan.templates
-            if is_tallied(template.shape) and tallied_shape(template.shape) == tally.shape
-            for member in template.members
-            if grain_of(template.shape, member) == tally.grain
-        ]
-        found.append((tally, tally_load(tally, asking, estimates)))
-    return found
+    asking: dict[tuple[Shape, int], list[tuple[Shape, Member]]] = {}
+    for template in plan.templates:
+        if is_tallied(template.shape):
+            shape = tallied_shape(template.shape)
+            for member in template.members:
+                own = asking.setdefault((shape, grain_of(template.shape, member)), [])
+                own.append((template.shape, member))
+    return [
+        (tally, tally_load(tally, asking[tally.shape, tally.grain], estimates)) for tally in tallies(plan.templates)
+    ]
 
 
 def _what(tally: Tally) -> str:
