@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from penstock.kept import Kept
 
 if TYPE_CHECKING:
     from penstock.compiler.estimate import Measured
@@ -36,6 +39,16 @@ class StateFolder:
         from penstock.runtime.storage import Storage
 
         return Storage(None if self.local is not None else self._spark(), self.path)
+
+    def held(self) -> AbstractContextManager[None]:
+        """Keep others from running over it meanwhile; that somebody runs already raises `PenstockError`."""
+        from penstock.runtime.lock import Lock
+
+        return nullcontext() if self.local is None else Lock(self.local)
+
+    def kept(self) -> Kept:
+        """What was registered while nothing ran."""
+        return Kept(self.storage())
 
     def state(self) -> tuple[State, dict[str, Start]]:
         """What is true after the last step, and since when queries are complete."""

@@ -48,7 +48,7 @@ class Readers:
 
 
 class Live:
-    """The results of one query that steps commit from now on, each once; it ends when the run does.
+    """The results of one query that steps commit from now on, each once; it ends when the run does, or the query goes.
 
     Without a run it gives what has been committed since it was made, or waits for one.
     """
@@ -95,6 +95,9 @@ class Live:
         return None
 
     def _is_over(self) -> bool:
+        """Whether nothing more will come: the query is gone, or the run has ended."""
+        if self._query not in self._session.queries:
+            return True
         if self._runs is None:
             return not self._session.is_running
         return self._session.readers.runs > self._runs

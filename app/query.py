@@ -9,6 +9,7 @@ from penstock.live import Live, Subscription
 from penstock.picture import query_cell
 
 if TYPE_CHECKING:
+    from penstock.api import CompiledQueries
     from penstock.runtime.session import DataFrame, Row
     from penstock.session import Session
 
@@ -65,3 +66,8 @@ class QueryHandle:
         return query_cell(
             self._session.picture(), self.name, self.status + (f", complete from {since}" if since else "")
         )
+
+
+def columns_of(queries: CompiledQueries, name: str) -> list[tuple[str, str]]:
+    """The names and types of a query's columns."""
+    return [(ref.name, type_) for ref, type_ in queries[name].logical.schema.items()]

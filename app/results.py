@@ -5,14 +5,11 @@ from __future__ import annotations
 import sys
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from penstock.grammar.errors import PenstockError
 from penstock.session import Session
 from penstock.tables import FORMATS, write_rows
-
-if TYPE_CHECKING:
-    from penstock.runtime.session import DataFrame
+from penstock.values import values_of
 
 RESULT_FORMATS = (*FORMATS, "parquet")
 _SHOWN = 20
@@ -41,19 +38,7 @@ def _show(
     if output == "parquet":
         ordered.write.mode("overwrite").parquet(str(target))
         return
-    found = (row.asDict(recursive=True).values() for row in _with_times_as_text(ordered).toLocalIterator())
-    write_rows(ordered.columns, map(list, found), output, sys.stdout)
-
-
-def _with_times_as_text(rows: DataFrame) -> DataFrame:
-    """Times as Spark writes them, in the zone that queries and --since are read in; Python's are in the local one."""
-    quoted = {name: "`" + name.replace("`", "``") + "`" for name in rows.columns}
-    return rows.select(
-        *(
-            rows[quoted[name]].cast("string").alias(name) if type_ == "timestamp" else rows[quoted[name]]
-            for name, type_ in rows.dtypes
-        )
-    )
+    write_rows(ordered.columns, values_of(ordered), output, sys.stdout)
 
 
 def _moment(text: str) -> str:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock import learning
 from penstock.grammar.errors import PenstockError
+from penstock.serve import Server
 from penstock.standing import run_plan
 from penstock.texts import compiled_texts
 
@@ -65,14 +68,9 @@ class Runner:
 
     def refuse_unready(self, *, once: bool) -> None:
         """Raise an error if a run cannot begin, as far as that can be told before Spark is there."""
-        from penstock.runtime.lock import Lock
-
         self._refuse_nothing_to_do(once=once)
-        folder = self._session.folder.local
-        if folder is not None:
-            lock = Lock(folder)
-            lock.acquire()
-            lock.release()
+        with self._session.folder.held():
+            pass
 
     def _refuse_nothing_to_do(self, *, once: bool) -> None:
         if once and not self._session.compiled.physical.operators:
@@ -98,48 +96,59 @@ class Runner:
         self, once: bool, over: Callable[[], bool], ready: Callable[[], None] = lambda: None, *, drain: bool = False
     ) -> None:
         from penstock.runtime.engine import Engine
-        from penstock.runtime.lock import Lock
         from penstock.runtime.metrics import Metrics
 
         self._refuse_nothing_to_do(once=once)
         session, standing, readers = self._session, self._session.standing, self._session.readers
         folder = session.folder.local
-        lock = Lock(folder) if folder is not None else None
-        if lock is not None:
-            lock.acquire()
-        metrics = Metrics(session.folder.metrics) if session.folder.metrics is not None else None
+        with ExitStack() as stack:
+            stack.enter_context(session.folder.held())
+            if folder is not None:
+                stack.callback(self._serve(folder))
+            stack.callback(self._has_ended)
+            session.take_what_was_kept()
+            metrics = Metrics(session.folder.metrics) if session.folder.metrics is not None else None
 
-        def note(report: StepReport) -> None:
-            if metrics is not None and self.engine is not None:
-                metrics.add(report, self.engine.state)
-            readers.tell()
-            if session.on_step is not None:
-                session.on_step(report)
-            if self.engine is not None and report.step % learning.LEARNED == 0:
-                learning.learn(standing, self.engine, self.say, adapt=True)
+            def note(report: StepReport) -> None:
+                if metrics is not None and self.engine is not None:
+                    metrics.add(report, self.engine.state)
+                readers.tell()
+                if session.on_step is not None:
+                    session.on_step(report)
+                if self.engine is not None and report.step % learning.LEARNED == 0:
+                    learning.learn(standing, self.engine, self.say, adapt=True)
 
-        try:
             engine = Engine(
                 session.spark, session.folder.path, root=session.root, on_step=note, read_up_to=readers.read_up_to
             )
-            try:
-                with standing.changing:  # what changes from here on is a migration
-                    engine.open(run_plan(standing.compiled), lambda texts: run_plan(compiled_texts(texts)))
-                    self.engine = engine
-                engine.start(once=once)
-                ready()
-                engine.run(until=over)
-                if drain and not over():
-                    engine.drain()
-                    engine.settle()
-                learning.learn(standing, engine, self.say, adapt=False)
-            finally:
-                engine.stop()
-        finally:
-            self.engine = None
-            readers.run_has_ended()
-            if lock is not None:
-                lock.release()
+            stack.callback(engine.stop)
+            with standing.changing:  # what changes from here on is a migration
+                engine.open(run_plan(standing.compiled), lambda texts: run_plan(compiled_texts(texts)))
+                self.engine = engine
+                session.folder.kept().forget()
+            engine.start(once=once)
+            ready()
+            engine.run(until=over)
+            if drain and not over():
+                engine.drain()
+                engine.settle()
+            learning.learn(standing, engine, self.say, adapt=False)
+
+    def _serve(self, folder: Path) -> Callable[[], None]:
+        """Let other processes attach to the run; what ends that, once it is over."""
+        server = Server(self._session, folder)
+        server.start()
+
+        def end() -> None:
+            server.stop()
+            if server.has_changed:
+                self._session.keep_what_is_not_in_force()  # what was asked for too late to be put in force
+
+        return end
+
+    def _has_ended(self) -> None:
+        self.engine = None
+        self._session.readers.run_has_ended()
 
     def say(self, migration: Migration) -> None:
         """Tell who wants to know that another plan is in force."""

@@ -22,7 +22,7 @@ from penstock.grammar.source import Source
 from penstock.live import Readers
 from penstock.picture import Picture, cell, measured_run
 from penstock.project import FILE, Project, find_project
-from penstock.query import QueryHandle
+from penstock.query import QueryHandle, columns_of
 from penstock.runner import Runner
 from penstock.standing import Standing, run_plan
 from penstock.statements import carry_out, with_window
@@ -83,16 +83,38 @@ class Session:
         self.on_migration: Callable[[Migration], None] | None = None
         self._runner = Runner(self)
         self._restored: set[str] = set()
+        self._kept: dict[str, Any] | None = None
         with self.explaining(f"the state folder {self.state_folder} cannot be used"):
             self._restore()
 
     def _restore(self) -> None:
         """Take over the queries that were registered before."""
-        texts = self.folder.texts_in_force()
+        self._kept = self.folder.kept().read()
+        texts = self._kept or self.folder.texts_in_force()
         if texts is not None:
-            files = set(self.queries)
-            self.standing.take(with_registered(self.program, texts))
-            self._restored = set(self.queries) - files
+            own = {name: query for name, query in self.program.queries.items() if name not in self._restored}
+            self.standing.take(with_registered(replace(self.program, queries=own), texts))
+            self._restored = set(self.queries) - set(own)
+
+    def keep(self) -> None:
+        """Note what was registered while nothing runs: the next session has it, and the next run begins with it."""
+        with self.standing.changing, self.folder.held():
+            self.keep_what_is_not_in_force()
+
+    def keep_what_is_not_in_force(self) -> None:
+        """The same, for who holds the state folder."""
+        kept, texts = self.folder.kept(), texts_of(self.compiled)
+        self._kept = None if texts == self.folder.texts_in_force() else texts
+        if self._kept is None:
+            kept.forget()
+        else:
+            kept.write(texts)
+
+    def take_what_was_kept(self) -> None:
+        """Take over what another session has noted since this one was made."""
+        with self.standing.changing:
+            if self.folder.kept().read() not in (None, self._kept):
+                self._restore()
 
     @property
     def state_folder(self) -> str:
@@ -165,7 +187,7 @@ class Session:
     def query(self, name: str) -> QueryHandle:
         """The handle of a query."""
         known = self.standing.known(name)
-        return QueryHandle(self, known, _columns(self.compiled, known))
+        return QueryHandle(self, known, columns_of(self.compiled, known))
 
     def with_definition(self, name: str, text: str) -> tuple[Program, Definition]:
         """The program with the query that a text defines, in place of the one of that name if there is one."""
@@ -201,13 +223,14 @@ class Session:
                 else:
                     changed = self.compiled  # the plan in force, whatever has been measured since
             self.standing.take(program, changed)
+            self.readers.tell()
             if migration is not None and self.on_migration is not None:
                 self.on_migration(migration)
             return migration
 
-    def execute(self, text: str) -> list[dict[str, Any]]:
+    def execute(self, text: str | Source) -> list[dict[str, Any]]:
         """Carry out a statement: SHOW, DESCRIBE, EXPLAIN, CREATE, ALTER, DROP or SET; what it shows, as rows."""
-        return carry_out(self, Source("<statement>", text))
+        return carry_out(self, Source("<statement>", text) if isinstance(text, str) else text)
 
     # Running
 
@@ -271,7 +294,7 @@ class Session:
         """All committed results of a query, each once; of one that was dropped, if its columns are given."""
         if name in self.program.queries or columns is None:
             name = self.standing.known(name)
-            columns = _columns(self.compiled, name)
+            columns = columns_of(self.compiled, name)
         return self.committed(self.state()[0], name, columns)
 
     def committed(self, state: State, name: str, columns: list[tuple[str, str]], *, after: int = 0) -> DataFrame:
@@ -328,7 +351,3 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
-
-
-def _columns(queries: CompiledQueries, name: str) -> list[tuple[str, str]]:
-    return [(ref.name, type_) for ref, type_ in queries[name].logical.schema.items()]

@@ -12,6 +12,7 @@ from penstock.grammar.errors import PenstockError, did_you_mean
 from penstock.grammar.parser import parse_statement
 from penstock.grammar.printer import to_sql
 from penstock.grammar.source import Source
+from penstock.texts import given, registered, told_in
 
 if TYPE_CHECKING:
     from penstock.session import Session
@@ -37,7 +38,8 @@ def carry_out(session: Session, source: Source) -> Rows:
                 hint="Write  CREATE QUERY name AS SELECT …",
                 label="unnamed-query",
             )
-    migration = session.change_by(lambda: changed(session, statement, source))
+    with told_in(source):
+        migration = session.change_by(lambda: changed(session, statement, source))
     if migration is None:
         return []
     return [{"stage": stage.kind, "operator": stage.operator, "what": stage.what} for stage in migration.stages]
@@ -64,17 +66,20 @@ def changed(session: Session, statement: ast.Statement, source: Source) -> Progr
     try:
         match statement:
             case ast.CreateQuery():
-                _refuse_taken(session, statement)
-                return session.with_definition(statement.name, to_sql(statement.body))[0]
+                if _stands(session, statement):
+                    return program
+                return program.with_query(Definition(statement.name, statement.body, registered(source)))
             case ast.AlterQuery():
-                return session.with_definition(_query(session, statement.name), to_sql(statement.body))[0]
+                name = _query(session, statement.name)
+                return program.with_query(Definition(name, statement.body, registered(source)))
             case ast.AlterWindow():
                 name = _query(session, statement.name)
                 return session.with_definition(name, _windowed(program.queries[name].body, statement))[0]
             case ast.Drop():
                 return _without(session, statement)
             case ast.CreateStream() | ast.CreateRelation():
-                return replace(program, catalog=program.catalog.with_entry(define(statement, source)))
+                entry = given(define(statement, source), source)
+                return replace(program, catalog=program.catalog.with_entry(entry))
             case ast.SetSetting():
                 return replace(program, settings=program.settings.with_text(statement.name, statement.value))
     except PenstockError as error:
@@ -98,15 +103,18 @@ def _windowed(body: ast.QueryBody, change: ast.AlterWindow) -> str:
     return to_sql(select if isinstance(body, ast.Select) else replace(body, select=select))
 
 
-def _refuse_taken(session: Session, statement: ast.CreateQuery) -> None:
-    """Refuse a name that is taken, unless by the same query."""
+def _stands(session: Session, statement: ast.CreateQuery) -> bool:
+    """Whether the query is there already; a name that another one has is refused."""
     known = next((name for name in session.queries if name.lower() == statement.name.lower()), None)
-    if known is not None and session.program.queries[known].text != to_sql(statement.body):
+    if known is None:
+        return False
+    if session.program.queries[known].text != to_sql(statement.body):
         raise PenstockError(
             f"there is a query called '{known}' already",
             hint=f"Change it with  ALTER QUERY {known} AS …  or drop it first.",
             label="duplicate-query",
         )
+    return True
 
 
 def _without(session: Session, statement: ast.Drop) -> Program:

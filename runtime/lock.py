@@ -57,6 +57,12 @@ class Lock:
             self._file.close()
             self._file = None
 
+    def __enter__(self) -> None:
+        self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
 
 def _holder(text: str) -> str:
     try:
