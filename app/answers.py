@@ -58,12 +58,25 @@ def _done(session: Session, line: Line, message: Message) -> Iterator[Message]:
             outcome = outcome_of(session, Source(message["name"], message["text"]))
             yield {"rows": outcome.rows, "said": outcome.said}
         case "results":
-            yield from _results(session.query(message["query"]), message["limit"])
+            yield from _results(_stored(session, message["query"]), message["limit"])
         case "tail":
-            query = session.query(message["query"])
+            query = _stored(session, message["query"])
             yield from _tailed(session, line, query, _live(session, query))
         case "select":
             yield from _looked_at(session, line, Source(message["name"], message["text"]))
+
+
+def _stored(session: Session, name: str) -> QueryHandle:
+    """A query whose results are in the store."""
+    query = session.query(name)
+    sink = session.compiled[query.name].logical.sink
+    if sink is not None:
+        raise PenstockError(
+            f"the results of {query.name} go into {sink}, not into the store",
+            hint="Read them there, or register the SELECT alone under another name.",
+            label="other-sink",
+        )
+    return query
 
 
 def _results(query: QueryHandle, limit: int) -> Iterator[Message]:

@@ -17,10 +17,11 @@ from penstock.commands.demo import demo
 from penstock.commands.explain import explain
 from penstock.commands.group import Commands, help_and_examples, with_shared_options
 from penstock.commands.plan import plan
+from penstock.commands.repl import repl
 from penstock.commands.results import results
 from penstock.commands.run import run
 
-COMMANDS = (check, explain, plan, run, results, bench, demo)
+COMMANDS = (check, explain, plan, run, results, repl, bench, demo)
 
 app = typer.Typer(
     name="penstock",

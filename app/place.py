@@ -56,15 +56,26 @@ class Place:
             self._session()
 
     @property
+    def name(self) -> str:
+        """What the project is called."""
+        return self._project.name
+
+    @property
+    def root(self) -> Path:
+        """The project's folder."""
+        return self._project.root
+
+    @property
     def other_process(self) -> int | None:
         """The process that runs the project, if another one does."""
         line = self._call()
         if line is None:
             return None
-        with line:
+        with line, suppress(OSError):  # it may hang up at any time
             line.send({"do": "greet"})
             found = line.receive()
-        return None if found is None else int(found["process"])
+            return None if found is None else int(found["process"])
+        return None
 
     @property
     def steps(self) -> int | None:
@@ -115,7 +126,11 @@ class Place:
         session.refuse_unready(once=False)
         say("starting Spark", Verbosity.NORMAL if self._spark is None else Verbosity.VERBOSE)
         self._has_begun = True
-        session.start()
+        try:
+            session.start()
+        except BaseException:
+            self.stop()
+            raise
         self._spark = session.spark
         if session.project is not None:
             self._watching.enter_context(Watcher(session, session.project, say))
@@ -150,9 +165,8 @@ class Place:
 
     def _ask(self, do: str, **more: Any) -> Iterator[Message]:
         """What is replied, until it is all; to stop reading is to give it up."""
-        with self._line() as line:
-            with suppress(BrokenPipeError):  # it hangs up, as is seen next
-                line.send({"do": do, **more})
+        with self._line() as line, suppress(OSError):  # it may hang up at any time
+            line.send({"do": do, **more})
             while (reply := line.receive()) is not None:
                 if "done" in reply:
                     return
@@ -169,8 +183,7 @@ class Place:
 
     def _call(self) -> Line | None:
         """A connection to the run of another process, if there is one."""
-        is_own = self._own is not None and self._own.is_running
-        return None if is_own else call(self._address)
+        return None if self._has_begun else call(self._address)
 
     def _line(self) -> Line:
         line = self._call()

@@ -52,7 +52,10 @@ class Line:
 
     def receive(self) -> Message | None:
         """The next message; None when the other end says no more."""
-        line = self._incoming.readline()
+        try:
+            line = self._incoming.readline()
+        except ConnectionResetError:
+            return None  # it has hung up without hearing what it was told
         if not line.endswith(b"\n"):
             return None
         message = json.loads(line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from typing import Any, TypeVar
@@ -15,7 +16,7 @@ from penstock.grammar.builder import AstBuilder
 from penstock.grammar.errors import PenstockError, raise_all
 from penstock.grammar.mistakes import explain_mistake
 from penstock.grammar.source import Source, Span
-from penstock.grammar.words import GRAMMAR
+from penstock.grammar.words import GRAMMAR, WORDS
 
 MAX_DEPTH = 100
 
@@ -94,6 +95,47 @@ def parse_query(source: Source) -> ast.QueryBody:
 def split_statements(source: Source) -> tuple[str, ...]:
     """The text of each statement, without the semicolons."""
     return tuple(source.text[span.start : span.end] for span in _statement_spans(source))
+
+
+def statement_end(text: str) -> int | None:
+    """Where the first statement of a text ends, with its semicolon; None if it goes on."""
+    for match in _PIECE.finditer(text):
+        if match[0] == ";":
+            return match.end()
+        if match[0] in _UNCLOSED:
+            return None
+    return None
+
+
+def left_open(text: str) -> str:
+    """The mark of a text, a name or a comment that is begun and not closed; nothing if there is none."""
+    piece = ""
+    for match in _PIECE.finditer(text):
+        piece = match[0]
+        if piece in _UNCLOSED:
+            return piece
+    return "--" if piece.startswith("--") else ""
+
+
+@dataclass(frozen=True)
+class Next:
+    """What may come next in a statement: keywords, in capitals, and whether a name or a number may."""
+
+    words: frozenset[str]
+    name: bool
+    number: bool
+
+
+def what_may_follow(text: str) -> Next | None:
+    """What may follow the beginning of a statement; None if nothing can make it right."""
+    try:
+        parser = _lark().parse_interactive(text)
+        parser.exhaust_lexer()
+        terminals: set[str] = parser.accepts()  # type: ignore[no-untyped-call]
+    except (UnexpectedInput, VisitError, PenstockError):
+        return None
+    words = frozenset(word for word in terminals if word.lower() in WORDS)
+    return Next(words, "IDENT" in terminals, "NUMBER" in terminals)
 
 
 def _statement_spans(source: Source) -> list[Span]:

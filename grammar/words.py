@@ -18,8 +18,9 @@ def _left_out(terminal: str) -> frozenset[str]:
 
 # Never a name unless in quotes or after a dot.
 RESERVED = _left_out("IDENT")
-# Every word that means something somewhere, in lower case.
-KEYWORDS = frozenset(re.findall(r"^[A-Z_]+\.2: /(\w+)\\b/i$", GRAMMAR, re.MULTILINE)) | (RESERVED | _left_out("ALIAS"))
+# The words that statements are made of, and every word that means something somewhere, in lower case.
+WORDS = frozenset(re.findall(r"^[A-Z_]+\.2: /(\w+)\\b/i$", GRAMMAR, re.MULTILINE))
+KEYWORDS = WORDS | RESERVED | _left_out("ALIAS")
 
 _PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 

@@ -20,6 +20,8 @@ import pytest
 from penstock import PenstockError, cli
 from penstock.runtime import session as spark_session
 from penstock.runtime.lock import Lock
+from penstock.serve import Server
+from penstock.session import Session
 from penstock.verbosity import Verbosity
 
 NAMES = [command.__name__ for command in cli.COMMANDS]
@@ -239,8 +241,24 @@ def test_a_busy_state_folder(run: Run, project: Path) -> None:
     lock = Lock(project / ".penstock")
     lock.acquire()
     refused(run("run", project), f"is in use by process {os.getpid()} on ", "Stop that run")
-    assert run("check", project).code == run("plan", project).code == 0
+    assert run("check", project).code == run("plan", project).code == run("repl", project).code == 0
+    for text in ("DROP QUERY hot", ".run"):
+        refused(run("repl", project, "-c", text), f"is in use by process {os.getpid()} on ", "Stop that run")
     lock.release()
+
+
+def test_a_state_folder_of_a_run_that_can_be_attached_to(run: Run, project: Path) -> None:
+    """The run answers, whatever has become of the project's files meanwhile; it is not stopped from elsewhere."""
+    server = Server(Session(project), project / ".penstock")
+    server.start()
+    (project / "queries" / "hot.cql").write_text("SELECT nothing FROM Heat")
+    shown = run("repl", project, "-m", "csv")
+    assert (shown.code, shown.out, shown.err) == (0, "query,results,complete from\r\nhot,,\r\n", "")
+    refused(run("repl", project, "-c", "DROP QUERY cold"), "no query called 'cold'", "There is hot.")
+    refused(run("repl", project, "-c", ".stop"), "no run was begun here", f"process {os.getpid()}: stop it there")
+    refused(run("repl", project, "-c", ".run"), f"process {os.getpid()} runs this project already")
+    server.stop()
+    refused(run("repl", project), "unknown column 'nothing'")
 
 
 def entry(project: Path, text: str) -> Path:
@@ -300,11 +318,14 @@ def test_a_log_of_another_version(run: Run, project: Path, name: str) -> None:
 # The machine
 
 
-@pytest.mark.parametrize("name", [name for name in ON_PROJECT if name in ("run", "results", "test")])
+NEED_JAVA = {**CALLS, "repl": ("PROJECT", "-c", ".run")}
+
+
+@pytest.mark.parametrize("name", [name for name in ON_PROJECT if name in ("run", "results", "repl", "test")])
 def test_no_java(project: Path, name: str) -> None:
     """Said before anything is started or written."""
     home = Path(sys.executable).parent
-    args = [str(project) if arg == "PROJECT" else arg for arg in CALLS[name]]
+    args = [str(project) if arg == "PROJECT" else arg for arg in NEED_JAVA[name]]
     bare = {"PATH": str(home), "HOME": str(project)}
     done = subprocess.run([home / "penstock", name, *args], env=bare, capture_output=True, text=True, check=False)
     refused(Done(done.returncode, done.stdout, done.stderr.replace("starting Spark\n", "")), "Java", "Install Java 17")

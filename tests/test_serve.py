@@ -72,6 +72,13 @@ def test_errors_arrive_with_their_places() -> None:
 # The server
 
 
+class Pretended:
+    """A session that waits."""
+
+    def __init__(self) -> None:
+        self.asked, self.go_on = threading.Event(), threading.Event()
+
+
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[Message]:
     """What the server was asked; it answers with the same, and waits as long as it is told to."""
@@ -80,7 +87,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Message]:
     def answer(session: Any, line: Line, message: Message) -> None:
         found.append(message)
         if message["do"] == "wait":
-            session.wait()
+            session.asked.set()
+            session.go_on.wait()
         with line:
             line.send({"heard": message["do"]})
 
@@ -90,10 +98,10 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Message]:
 
 @pytest.fixture
 def server(tmp_path: Path, asked: list[Message]) -> Iterator[Server]:
-    made = Server(threading.Event(), tmp_path)
+    made = Server(Pretended(), tmp_path)
     made.start()
     yield made
-    made._session.set()
+    made._session.go_on.set()
     made.stop()
 
 
@@ -125,10 +133,11 @@ def test_the_end_of_a_run(server: Server, tmp_path: Path, asked: list[Message]) 
     """What is under way is finished, who has not said what they want is hung up on, and nobody gets in any more."""
     silent, busy = dial(tmp_path), dial(tmp_path)
     busy.send({"do": "wait"})
+    server._session.asked.wait()
     end = threading.Thread(target=server.stop)
     end.start()
     assert silent.receive() is None
-    server._session.set()
+    server._session.go_on.set()
     assert busy.receive() == {"heard": "wait"}
     end.join()
     assert call(address_of(tmp_path)) is None and not address_of(tmp_path).exists()
@@ -152,7 +161,7 @@ def test_nobody_else_can_pretend(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     folder.mkdir()
     folder.chmod(0o777)
     monkeypatch.setattr(serve, "address_of", lambda _: folder / "x.sock")
-    made = Server(threading.Event(), tmp_path)
+    made = Server(Pretended(), tmp_path)
     made.start()
     assert list(folder.iterdir()) == [] and call(folder / "x.sock") is None
     made.stop()

@@ -1,0 +1,1 @@
+"""The REPL: statements and commands, typed, from a file or from a pipe."""
