@@ -11,6 +11,7 @@ from lark import Lark
 import penstock
 from penstock.catalog.types import CHARACTERS, DECIMAL, NESTED, SIMPLE
 from penstock.compiler.functions import SCALARS
+from penstock.compiler.scalar import Scalar
 from penstock.compiler.settings import Settings
 from penstock.grammar.durations import MICROSECONDS
 from penstock.grammar.parser import split_statements
@@ -47,6 +48,14 @@ def _statements() -> list[str]:
     return [*found, *(f"SELECT {example} AS x FROM T" for example, _ in EXAMPLES)]
 
 
+def _scalar(text: str) -> Scalar:
+    """An expression, compiled."""
+    plan = penstock.compile(f"SELECT {text} AS x FROM T", catalog=CATALOG).logical
+    (named,) = plan.input.columns  # type: ignore[attr-defined]
+    expr: Scalar = named.expr
+    return expr
+
+
 def test_every_keyword_is_on_the_page() -> None:
     keywords = set(re.findall(r"^([A-Z_]+)(?:\.\d)?: /", GRAMMAR, re.M)) - NO_KEYWORDS
     assert keywords > {"SELECT", "RETAIN", "TRY_CAST"}
@@ -67,6 +76,11 @@ def test_every_unit_and_type_is_on_the_page() -> None:
     assert spelled == {*SIMPLE, *DECIMAL, *CHARACTERS, *NESTED}
 
 
+def test_literals_have_the_types_that_the_page_says() -> None:
+    rows = [(literal, row[1].strip("`")) for row in _tables("literal") if row[1] for literal in _code(row[0])]
+    assert [(literal, _scalar(literal).type) for literal, _ in rows] == rows
+
+
 def test_every_setting_is_on_the_page() -> None:
     rows = {row[0].strip("`"): row for row in _tables("setting")}
     assert {name: row[2].strip("`") for name, row in rows.items()} == Settings().shown()
@@ -82,11 +96,7 @@ def test_every_function_is_on_the_page() -> None:
 @pytest.fixture(scope="module")
 def values(spark: SparkSession) -> dict[str, str | None]:
     """What each example gives, as text."""
-    sql = {}
-    for example, _ in EXAMPLES:
-        plan = penstock.compile(f"SELECT {example} AS x FROM T", catalog=CATALOG).logical
-        (named,) = plan.input.columns  # type: ignore[attr-defined]
-        sql[example] = named.expr.sql
+    sql = {example: _scalar(example).sql for example, _ in EXAMPLES}
     names = {example: f"x{number}" for number, example in enumerate(sql)}
     columns = ", ".join(f"CAST({sql[example]} AS STRING) AS {name}" for example, name in names.items())
     row = spark.sql(f"SELECT {columns}").first()

@@ -25,8 +25,12 @@ ARGUMENT = {
     "map": "tags", "number": "c", "ordered": "d", "text": "s", "time": "day", "timestamp": "t",
 }  # fmt: skip
 # Where the kinds do not say enough: a literal, or the same kind twice.
-CALLS = {"round": "round(c, 1)", "bround": "bround(c, 1)", "array_contains": "array_contains(list, i)",
-         "element_at": "element_at(list, i)"}  # fmt: skip
+CALLS = {
+    "array_contains": "array_contains(list, i)", "bround": "bround(c, 1)", "date_format": "date_format(day, 'yyyy')",
+    "element_at": "element_at(list, i)", "round": "round(c, 1)", "to_date": "to_date(s, 'yyyy')",
+    "to_timestamp": "to_timestamp(s, 'yyyy')", "to_unix_timestamp": "to_unix_timestamp(s, 'yyyy')",
+    "unix_timestamp": "unix_timestamp(s, 'yyyy')",
+}  # fmt: skip
 
 
 def _scalar(text: str) -> tuple[str, str]:
@@ -91,6 +95,22 @@ def test_an_argument_of_the_wrong_kind_is_refused(name: str) -> None:
     wrong = "list" if "array" not in function.kinds_of(0) else "i"
     with pytest.raises(penstock.PenstockError, match=f"{name.upper()} takes .* here, found "):
         _scalar(f"{name}({', '.join([wrong, *_arguments(function, function.least)[1:]])})")
+
+
+def test_patterns_stay_as_they_are_written() -> None:
+    for text in (
+        "date_format(t, 'E y')",
+        "to_date(s, 'yyyy-MM-dd HH:mm:ss')",
+        "unix_timestamp(s, 'yyyy-MM-dd HH:mm:ss')",
+    ):
+        assert _scalar(text)[0].partition("(")[2].endswith(text.partition(", ")[2])
+
+
+def test_a_place_of_zero_is_null() -> None:
+    """Spark would fail on it."""
+    assert _scalar("split_part(s, '-', i)")[0] == "SPLIT_PART(T.s, '-', NULLIF(T.i, 0))"
+    assert _scalar("element_at(list, 2)")[0] == "ELEMENT_AT(T.list, 2)"
+    assert _scalar("element_at(tags, s)")[0] == "ELEMENT_AT(T.tags, T.s)"
 
 
 # What Spark 4 says these are.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import date, datetime
+from math import isinf
 from typing import Any
 
 from sqlglot import exp
 
 from penstock.catalog import parse_type
 from penstock.compiler.functions import COMMON, PRINTED, REST, ROUNDED, Function
+from penstock.compiler.scalar.patterns import check_like, check_patterns, check_regular
 from penstock.compiler.scalar.value import (
     Scalar,
     data_type,
@@ -66,11 +68,11 @@ class _Translator:
     def _number(self, node: ast.Number) -> exp.Expr:
         whole = node.text.isdigit()
         type_ = ("int" if int(node.text) < 2**31 else "bigint") if whole else "double"
-        if whole and int(node.text) >= 2**63:
+        if (whole and int(node.text) >= 2**63) or isinf(float(node.text)):
             raise PenstockError(
                 f"{node.text} does not fit into 64 bits",
                 span=node.span,
-                hint="Write it with a decimal point.",
+                hint="Write it with a decimal point." if not isinf(float(node.text)) else "Write a smaller number.",
                 label="number-too-large",
             )
         return typed(exp.Literal.number(node.text if whole else _plain_decimal(node.text)), type_)
@@ -200,6 +202,10 @@ class _Translator:
         operand, pattern = self.convert(node.operand), self.convert(node.pattern)
         self._need(operand, node.operand, "text")
         self._need(pattern, node.pattern, "text")
+        if node.op == "RLIKE":
+            check_regular(node.pattern)
+        else:
+            check_like(node.pattern, node.escape or "\\")
         tree: exp.Expr = _LIKES[node.op](this=operand_of(operand), expression=operand_of(pattern))
         if node.escape is not None:
             tree = exp.Escape(this=tree, expression=exp.Literal.string(node.escape))
@@ -223,6 +229,8 @@ class _Translator:
             condition, result = self.convert(when.condition), self.convert(when.result)
             if operand is None:
                 self._need(condition, when.condition, "condition")
+                if type_name(condition) == UNKNOWN:  # Spark wants it to have a type
+                    condition = typed(exp.Cast(this=condition, to=data_type("boolean").copy()), "boolean")
             else:
                 _, condition = self._comparable(node, operand, condition, node.operand, when.condition)
             branches.append(exp.If(this=condition, true=result))
@@ -335,6 +343,7 @@ def check_arguments(node: ast.Call, function: Function, convert: Callable[[ast.E
             hint=f"Write for example  {name}(A.Value, 2).",
             label="not-a-literal",
         )
+    check_patterns(node)
     return args
 
 

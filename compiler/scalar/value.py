@@ -55,13 +55,17 @@ def column(ref: ColumnRef, type_: str) -> Scalar:
     return _scalar_of(column_tree(ref, type_))
 
 
-_EXACT = ("log2", "log10")
-"""sqlglot would write LOG(10, x), which Spark computes less exactly: 2.9999999999999996 for 1000."""
+_EXACT = frozenset(
+    "log2 log10 date_format to_date to_timestamp unix_timestamp to_unix_timestamp date_trunc date_sub".split()
+)
+"""Written as they are: sqlglot would give others that are not quite the same, and change or drop patterns of times."""
 
 
 def call(name: str, args: Iterable[Scalar], type_: str, *, distinct: bool = False) -> Scalar:
     """A function or aggregate over scalars; `type_` is a type or a rule of `functions.py`."""
     trees = [arg.tree.copy() for arg in args]
+    if name == "split_part" or (name == "element_at" and type_name(trees[0]).startswith("array")):
+        trees[-1] = _not_zero(trees[-1])
     if distinct:
         tree = exp.func(name, exp.Distinct(expressions=trees), dialect=DIALECT)
     elif name in _EXACT:
@@ -69,6 +73,13 @@ def call(name: str, args: Iterable[Scalar], type_: str, *, distinct: bool = Fals
     else:
         tree = exp.func(name, *trees, dialect=DIALECT)
     return scalar_of(with_type(tree, type_, trees))
+
+
+def _not_zero(place: exp.Expr) -> exp.Expr:
+    """A place counted from 1; NULL in place of 0, which Spark would fail on."""
+    if isinstance(place, exp.Literal) and place.this != "0":
+        return place
+    return typed_like(exp.Nullif(this=place, expression=exp.Literal.number("0")), place)
 
 
 def count_all() -> Scalar:
