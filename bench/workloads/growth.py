@@ -93,7 +93,7 @@ def show(setting: Setting, found: Found) -> Shown:
         "rows/s",
         "median step, s",
         "to as it is",
-        "second half to second quarter",
+        "second half to first",
         "most state rows",
         "chunks",
     )
