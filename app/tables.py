@@ -27,8 +27,6 @@ class RowWriter:
             csv.writer(out).writerow(names)
         elif format == "markdown":
             out.write(f"{_markdown_line(names)}\n|{'---|' * len(names)}\n")
-        elif format == "table":
-            self._write_aligned([names, ["─" * cell_len(name) for name in names]])
         out.flush()
 
     def write(self, rows: Iterable[Sequence[Any]]) -> None:
@@ -46,8 +44,14 @@ class RowWriter:
         self._out.flush()
 
     def _write_aligned(self, rows: list[Sequence[str]]) -> None:
+        if not rows:
+            return
+        begins = not any(self._widths)
+        rows = [self._names, *rows] if begins else rows  # the names are as wide as what comes with them
         columns = zip(self._widths, *([cell_len(cell) for cell in row] for row in rows), strict=True)
         self._widths = [max(column) for column in columns]
+        if begins:
+            rows.insert(1, ["─" * width for width in self._widths])
         for row in rows:
             cells = (cell + " " * (width - cell_len(cell)) for cell, width in zip(row, self._widths, strict=True))
             self._out.write(f"{'  '.join(cells).rstrip()}\n")

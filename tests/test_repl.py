@@ -233,7 +233,7 @@ def test_what_is_shown(repl: Repl, capsys: pytest.CaptureFixture[str]) -> None:
     do(repl, ".mode markdown\nSHOW STATE;")
     assert capsys.readouterr().out.startswith("| stream | rows | query |\n|---|---|---|\n| Heat | 1 |  |\n")
     do(repl, ".mode table\nTAIL hot;")
-    assert capsys.readouterr().out == "_ts  v\n───  ─\n12:00  1.5\n12:01\n12:02  1.23457e+06\n"
+    assert capsys.readouterr().out == "_ts    v\n─────  ───\n12:00  1.5\n12:01\n12:02  1.23457e+06\n"
     do(repl, ".help")
     out = capsys.readouterr().out
     assert all(command.name in out for command in COMMANDS.values())

@@ -45,7 +45,9 @@ class Console:
     def _show_batches(self, batches: Iterable[Batch]) -> None:
         writer: RowWriter | None = None
         for batch in batches:
-            writer = writer or RowWriter(batch.columns, self.mode, sys.stdout)
+            if writer is None:
+                writer = RowWriter(batch.columns, self.mode, sys.stdout)
+                say("results as they come; Ctrl-C ends this")
             writer.write(batch.rows)
             if batch.said:
                 say(batch.said)
