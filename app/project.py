@@ -28,6 +28,8 @@ class Project:
     queries: Path
     settings: Settings
     spark: tuple[tuple[str, str], ...] = ()
+    remote: str | None = None
+    """The state folder, if it is not on this machine: a path with a scheme."""
 
     def query_files(self) -> list[Path]:
         """The files of queries, sorted."""
@@ -109,14 +111,16 @@ def _read(root: Path) -> Project:
             errors.append(value.place.error(error.message, hint=error.hint, label=error.label))
     spark = _entries(keys["spark"], errors) if "spark" in keys else {}
     raise_all(errors)
+    state = texts.get("state", ".penstock")
     return Project(
         root,
         texts.get("name", root.name),
-        root / texts.get("state", ".penstock"),
+        root / state,
         root / texts.get("catalog", "catalog"),
         root / texts.get("queries", "queries"),
         settings,
         tuple(sorted((key, value.text) for key, value in spark.items())),
+        state if "://" in state else None,
     )
 
 

@@ -107,7 +107,8 @@ class _Display:
     def summary(self) -> None:
         """What the run did."""
         taken = time.monotonic() - self._began
-        self.say(f"{self._steps} steps, {self._rows:,} rows, {self._results:,} results in {taken:.1f} s")
+        steps = f"{self._steps} step{'s' if self._steps != 1 else ''}"
+        self.say(f"{steps}, {self._rows:,} rows, {self._results:,} results in {taken:.1f} s")
         for row in self._session.execute("SHOW STREAMS"):
             aside = row["late"] + row["unreadable"]
             if aside:

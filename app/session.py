@@ -68,7 +68,7 @@ class Session:
             program = self.project.program()
             self.root = self.project.root
             self._spark_settings = self.project.spark
-            state = state or self.project.state
+            state = state or self.project.remote or self.project.state
         if catalog is not None:
             program = Program(load_catalog(catalog), program.settings, program.queries)
         if state is None:

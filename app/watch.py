@@ -22,8 +22,8 @@ class Watcher:
         self._session = session
         self._project = project
         self._say = say
-        self._known = self._snapshot()
-        self._before = self._known
+        self._known: Snapshot | None = None  # the files may have changed since the session read them
+        self._before = self._snapshot()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="penstock-watch", daemon=True)
 

@@ -46,6 +46,10 @@ def test_everything_can_be_set(tmp_path: Path) -> None:
     assert found.spark == (("spark.master", "local[2]"), ("spark.sql.shuffle.partitions", "4"))
 
 
+def test_the_state_may_be_elsewhere(tmp_path: Path) -> None:
+    assert find_project(_project(tmp_path, "state: hdfs://host/state\n")).remote == "hdfs://host/state"
+
+
 def test_a_project_is_searched_upward(tmp_path: Path) -> None:
     root = _project(tmp_path / "outer").resolve()
     deep = root / "queries" / "deep"
