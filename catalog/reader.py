@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
+from penstock.catalog.fields import Fields
 from penstock.catalog.model import CatalogError, Column, Origin, Relation, SourceSpec, Statistics, Stream
 from penstock.catalog.nodes import Node
 from penstock.catalog.parts import option_text
 from penstock.catalog.types import KNOWN
-from penstock.grammar.durations import parse_duration
-from penstock.grammar.errors import PenstockError, did_you_mean
+from penstock.grammar.errors import PenstockError
 
 CATALOG_KEYS = ("streams", "relations")
 STREAM_KEYS = ("source", "schema", "timestamp", "lateness", "retain", "idle_timeout", "statistics")
@@ -26,20 +25,20 @@ _QUOTED_TYPE = "Inside {…} a comma ends the value: put the type in quotes, as 
 T = TypeVar("T")
 
 
-class Reader:
+class Reader(Fields):
     """Reads trees into streams and relations; what is wrong is in `errors`."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.streams: list[Stream] = []
         self.relations: list[Relation] = []
-        self.errors: list[PenstockError] = []
 
     def read(self, root: Node) -> None:
         """Add what one file, or one dict, defines."""
-        keys = self._mapping(root, "a mapping with the keys streams and relations", CATALOG_KEYS)
-        for name, node in self._named(keys.get("streams"), "a mapping of name to stream"):
+        keys = self.mapping(root, "a mapping with the keys streams and relations", CATALOG_KEYS)
+        for name, node in self.named(keys.get("streams"), "a mapping of name to stream"):
             self._add(self.streams, partial(self._stream, name, node))
-        for name, node in self._named(keys.get("relations"), "a mapping of name to relation"):
+        for name, node in self.named(keys.get("relations"), "a mapping of name to relation"):
             self._add(self.relations, partial(self._relation, name, node))
 
     def _add(self, entries: list[T], read: Callable[[], T | None]) -> None:
@@ -49,12 +48,12 @@ class Reader:
             entries.append(entry)
 
     def _stream(self, name: str, node: Node) -> Stream | None:
-        keys = self._mapping(node, "a mapping that describes a stream", STREAM_KEYS)
+        keys = self.mapping(node, "a mapping that describes a stream", STREAM_KEYS)
         columns, stand_in = self._schema(node, keys)
-        timestamp = self._text(keys.get("timestamp"), "the name of a column")
-        lateness = self._duration(keys.get("lateness"))
-        retain = self._duration(keys.get("retain"))
-        idle_timeout = self._duration(keys.get("idle_timeout"))
+        timestamp = self.text(keys.get("timestamp"), "the name of a column")
+        lateness = self.duration(keys.get("lateness"))
+        retain = self.duration(keys.get("retain"))
+        idle_timeout = self.duration(keys.get("idle_timeout"))
         source = self._source(keys.get("source"))
         statistics = self._statistics(keys.get("statistics"), ("rate", "distinct"))
         if columns is None or ("timestamp" in keys and timestamp is None):
@@ -75,7 +74,7 @@ class Reader:
         )
 
     def _relation(self, name: str, node: Node) -> Relation | None:
-        keys = self._mapping(node, "a mapping that describes a relation", RELATION_KEYS)
+        keys = self.mapping(node, "a mapping that describes a relation", RELATION_KEYS)
         columns, _ = self._schema(node, keys)
         source = self._source(keys.get("source"))
         valid = self._valid(keys.get("valid"))
@@ -93,7 +92,7 @@ class Reader:
         node = keys.get("schema")
         if node is None:
             if entry.kind in ("mapping", "nothing"):
-                self._fail(
+                self.fail(
                     entry,
                     "the key schema is missing",
                     hint="Name the columns and their types: schema: {id: int, ts: timestamp}",
@@ -103,15 +102,15 @@ class Reader:
             return None, ""
         expected = "a mapping of column to type"
         if node.kind != "mapping":
-            self._wrong_kind(node, expected)
+            self.wrong_kind(node, expected)
             return None, ""
         columns: list[Column | None] = []
         stand_in, cut = "", False
-        for name, child in self._named(node, expected):
+        for name, child in self.named(node, expected):
             if cut and child.kind == "nothing":
                 continue  # the rest of the type before, which a comma has cut in two
             before = len(self.errors)
-            text = self._text(child, "a type such as int", KNOWN) or ""
+            text = self.text(child, "a type such as int", KNOWN) or ""
             cut = text.count("(") > text.count(")") or text.count("<") > text.count(">")
             column = self._column(name, text, child, cut)
             if len(self.errors) > before:
@@ -130,18 +129,18 @@ class Reader:
         except PenstockError as error:
             if cut and node.place.source is not None:
                 error.hint = _QUOTED_TYPE
-            self._locate(node, error)
+            self.locate(node, error)
             return column
 
     def _source(self, node: Node | None) -> SourceSpec | None:
         if node is None:
             return None
-        keys = self._mapping(node, "a mapping with the keys format, path and options", SOURCE_KEYS)
-        format_ = self._text(keys.get("format"), "the name of a format")
-        path = self._text(keys.get("path"), "a path")
+        keys = self.mapping(node, "a mapping with the keys format, path and options", SOURCE_KEYS)
+        format_ = self.text(keys.get("format"), "the name of a format")
+        path = self.text(keys.get("path"), "a path")
         options = self._options(keys.get("options"))
         if "format" not in keys and node.kind == "mapping":
-            self._fail(
+            self.fail(
                 node,
                 "the key format is missing",
                 hint="Name a Spark source, such as format: parquet",
@@ -154,23 +153,23 @@ class Reader:
 
     def _options(self, node: Node | None) -> tuple[tuple[str, str], ...]:
         options = []
-        for name, child in self._named(node, "a mapping of option to value"):
+        for name, child in self.named(node, "a mapping of option to value"):
             if child.kind in ("text", "number", "boolean"):
                 text = option_text(child.value) if child.kind == "boolean" else child.text
                 options.append((name, text))
             else:
-                self._wrong_kind(child, "a text, a number, true or false", "Write '' for an empty text.")
+                self.wrong_kind(child, "a text, a number, true or false", "Write '' for an empty text.")
         return tuple(options)
 
     def _statistics(self, node: Node | None, allowed: tuple[str, ...]) -> Statistics:
         if node is None:
             return Statistics()
-        keys = self._mapping(node, f"a mapping with the keys {' and '.join(allowed)}", allowed)
-        rate = self._number(keys.get("rate"), "the number of rows per second")
-        rows = self._whole(keys.get("rows"), "the number of rows")
+        keys = self.mapping(node, f"a mapping with the keys {' and '.join(allowed)}", allowed)
+        rate = self.number(keys.get("rate"), "the number of rows per second")
+        rows = self.whole(keys.get("rows"), "the number of rows")
         distinct = []
-        for name, child in self._named(keys.get("distinct"), "a mapping of column to number"):
-            count = self._whole(child, "the number of distinct values")
+        for name, child in self.named(keys.get("distinct"), "a mapping of column to number"):
+            count = self.whole(child, "the number of distinct values")
             distinct.append((name, 1 if count is None else count))
         statistics = self._build(node, lambda: Statistics(rate, rows, tuple(distinct)))
         # What is wrong is reported already; the names of the columns can still be checked.
@@ -182,88 +181,24 @@ class Reader:
         items = node.items() if node.kind == "list" else []
         if len(items) != 2:
             found = f"a list of {len(items)}" if node.kind == "list" else node.describe()
-            self._fail(
+            self.fail(
                 node,
                 f"expected a list of two columns, found {found}",
                 hint="Name since when a row holds, and until when: valid: [since, until]",
                 label="wrong-kind",
             )
             return None
-        begin, end = (self._text(item, "the name of a column") for item in items)
+        begin, end = (self.text(item, "the name of a column") for item in items)
         return None if begin is None or end is None else (begin, end)
-
-    def _named(self, node: Node | None, expected: str) -> Iterable[tuple[str, Node]]:
-        return () if node is None else self._mapping(node, expected).items()
-
-    def _mapping(self, node: Node, expected: str, known: tuple[str, ...] | None = None) -> dict[str, Node]:
-        """The parts of a mapping; with fixed keys, an empty one counts as left out."""
-        if node.kind == "nothing":
-            return {}
-        if node.kind != "mapping":
-            self._wrong_kind(node, expected)
-            return {}
-        entries = node.entries(self.errors)
-        if known is None:
-            return entries
-        for name, child in entries.items():
-            if name not in known:
-                self._fail(
-                    child,
-                    f"unknown key '{name}'",
-                    hint=did_you_mean(name, known),
-                    label="unknown-key",
-                    on_key=True,
-                )
-        return {name: child for name, child in entries.items() if name in known and child.kind != "nothing"}
-
-    def _text(self, node: Node | None, expected: str, hint: str | None = None) -> str | None:
-        if node is None:
-            return None
-        if node.kind == "text" and node.text.strip():
-            return node.text
-        if node.kind in ("number", "boolean"):
-            hint = hint or "Put it in quotes if it is meant as a text."
-        self._wrong_kind(node, expected, hint)
-        return None
-
-    def _duration(self, node: Node | None) -> int | None:
-        if node is None:
-            return None
-        if node.kind not in ("text", "number"):
-            self._wrong_kind(node, "a duration such as 5 min")
-            return None
-        try:
-            return parse_duration(node.text)
-        except PenstockError as error:
-            self._locate(node, error)
-            return None
-
-    def _number(self, node: Node | None, expected: str) -> float | None:
-        if node is None:
-            return None
-        value = node.value
-        if node.kind == "number" and isinstance(value, int | float) and math.isfinite(value):
-            return value
-        self._wrong_kind(node, expected)
-        return None
-
-    def _whole(self, node: Node | None, expected: str) -> int | None:
-        value = self._number(node, expected)
-        if value is None or node is None:
-            return None
-        if value != int(value):
-            self._wrong_kind(node, f"{expected}, a whole number")
-            return None
-        return int(value)
 
     def _build(self, node: Node, build: Callable[[], T]) -> T | None:
         try:
             return build()
         except PenstockError as error:
-            self._locate(node, error)
+            self.locate(node, error)
             return None
 
-    def _locate(self, node: Node, error: PenstockError) -> None:
+    def locate(self, node: Node, error: PenstockError) -> None:
         """Add an error of the model, at the place in the tree that it speaks of."""
         for single in error.errors:
             target, on_key = node, isinstance(single, CatalogError)
@@ -272,14 +207,7 @@ class Reader:
                 if child is None:
                     break
                 target, on_key = child, target.place.path[-1] in _NAMED_BY_USER
-            self._fail(target, single.message, hint=single.hint, label=single.label, on_key=on_key)
-
-    def _wrong_kind(self, node: Node, expected: str, hint: str | None = None) -> None:
-        message = f"expected {expected}, found {node.describe()}"
-        self._fail(node, message, hint=hint, label="wrong-kind")
-
-    def _fail(self, node: Node, message: str, *, hint: str | None, label: str | None, on_key: bool = False) -> None:
-        self.errors.append(node.place.error(message, hint=hint, label=label, on_key=on_key))
+            self.fail(target, single.message, hint=single.hint, label=single.label, on_key=on_key)
 
 
 def _child(node: Node, step: str | int) -> Node | None:

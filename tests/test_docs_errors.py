@@ -29,7 +29,7 @@ TEXT = PAGE.read_text(encoding="utf-8")
 CATALOG = load_catalog(ROOT / "catalog")
 FOLDERS = ("app", "catalog", "compiler", "grammar", "runtime")
 TREES = {path: ast.parse(path.read_text("utf-8")) for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")}
-ERRORS = ("PenstockError", "CatalogError", "error", "_fail")
+ERRORS = ("PenstockError", "CatalogError", "error", "fail")
 """What makes an error; they take a label by its name."""
 TICKS = "CREATE STREAM Ticks (value BIGINT, timestamp TIMESTAMP) FROM rate; SELECT value FROM Ticks"
 
