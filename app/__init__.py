@@ -3,6 +3,7 @@
 from penstock.api import CompiledQueries, CompiledQuery, compile
 from penstock.catalog import Catalog
 from penstock.grammar.errors import PenstockError, PenstockErrors
+from penstock.live import Subscription
 from penstock.session import QueryHandle, Session
 
 __version__ = "0.1.0"
@@ -15,6 +16,7 @@ __all__ = [
     "PenstockErrors",
     "QueryHandle",
     "Session",
+    "Subscription",
     "__version__",
     "compile",
 ]

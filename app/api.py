@@ -134,12 +134,22 @@ class Planned:
 
 @dataclass(frozen=True)
 class CompiledQuery(Planned):
-    """One query, compiled."""
+    """One query, compiled.
+
+    >>> hot = penstock.compile("SELECT LocationId FROM Temperature WHERE Value > 30", catalog="sensors/catalog")
+    >>> hot.columns
+    (('LocationId', 'int'),)
+    """
 
     name: str
     logical: Query
     catalog: Catalog = field(repr=False)
     settings: Settings = field(repr=False)
+
+    @property
+    def columns(self) -> tuple[tuple[str, str], ...]:
+        """The names and types of the columns of its results, beside `_ts`."""
+        return tuple((ref.name, type_) for ref, type_ in self.logical.schema.items())
 
     def _logical_plans(self) -> tuple[Query, ...]:
         return (self.logical,)
@@ -151,7 +161,13 @@ class CompiledQuery(Planned):
 
 @dataclass(frozen=True)
 class CompiledQueries(Planned, Mapping[str, CompiledQuery]):
-    """Many queries, compiled together; a mapping from their names."""
+    """Many queries, compiled together; a mapping from their names.
+
+    >>> join = "SELECT A.LocationId FROM Temperature A, Humidity B WHERE A.LocationId = B.LocationId WINDOW"
+    >>> queries = penstock.compile({"near": f"{join} 1 min", "far": f"{join} 1 hour"}, catalog="sensors/catalog")
+    >>> list(queries), len(queries.shared.joins), len(queries.only(["near"]))
+    (['near', 'far'], 1, 1)
+    """
 
     catalog: Catalog
     settings: Settings
@@ -238,6 +254,20 @@ def compile(
 
     The catalog is a folder or file of YAML, a dict of the same shape, or a `Catalog`. CREATE STREAM and CREATE
     RELATION statements before the query add to it. Wrong input raises `PenstockError`, which says where and why.
+
+    Many queries share one plan; `sharing` is slice, or for comparison none, pull-up or push-down, and `objective` says
+    whether the state is cut for the least memory, the least cpu or as statistics tell (auto). `settings` has more.
+
+    >>> query = penstock.compile("SELECT LocationId, Value FROM Temperature", catalog="sensors/catalog")
+    >>> query.name, query.catalog.names
+    ('query', ('Humidity', 'Temperature'))
+    >>> penstock.compile("SELECT Valu FROM Temperature", catalog="sensors/catalog")
+    Traceback (most recent call last):
+    penstock.grammar.errors.PenstockError: <query>:1:8: error: unknown column 'Valu'
+      SELECT Valu FROM Temperature
+             ^^^^
+      Did you mean Value?
+      A text stands in single quotes.
     """
     base = Settings().with_all({"sharing": sharing, "objective": objective, **(settings or {})})
     known = Catalog() if catalog is None else load_catalog(catalog)

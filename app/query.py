@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 class QueryHandle:
-    """A query of a session."""
+    """A query of a session: its name, its columns, and its results as they are or as they come.
+
+    `Session.register` and `Session.query` give it.
+    """
 
     def __init__(self, session: Session, name: str, columns: list[tuple[str, str]]) -> None:
         self._session = session
@@ -27,7 +30,13 @@ class QueryHandle:
         """All the results so far, each once: `_ts` and the selected columns.
 
         Spark reads them when something is done with them. While a run goes on their files are merged now and then, so
-        do that soon, or ask again.
+        do that soon, or ask again. The DataFrame belongs to the Spark session that the session was given.
+
+        >>> session = penstock.Session("sensors")
+        >>> near = session.query("near")
+        >>> session.run(drain=True)
+        >>> near.results().select("LocationId", "t", "h").collect()
+        [Row(LocationId=1, t=31.5, h=40.0)]
         """
         return self._session.results(self.name, self.columns)
 
@@ -42,6 +51,15 @@ class QueryHandle:
 
         Without a `callback`, an iterator of rows, which waits for more while a run goes on. With one, it is called with
         a DataFrame of what is new, in a thread of its own, until `stop` of what is returned, or the end of a run.
+
+        >>> session, counts = penstock.Session("sensors"), []
+        >>> with session.query("near").stream(lambda rows: counts.append(rows.count())) as subscription:
+        ...     session.run(once=True)
+        ...     subscription.wait()
+        >>> counts
+        [1]
+        >>> next(session.query("near").stream(from_start=True))["h"]
+        40.0
         """
         waits = callback is not None
         live = Live(self._session, self.name, self.columns, from_start=from_start, waits=waits)
@@ -49,7 +67,11 @@ class QueryHandle:
 
     @property
     def status(self) -> str:
-        """`running`, `waiting` for a run, or `dropped`."""
+        """`running`, `waiting` for a run, or `dropped`.
+
+        >>> penstock.Session("sensors").query("near").status
+        'waiting'
+        """
         if self.name not in self._session.queries:
             return "dropped"
         return "running" if self._session.is_running else "waiting"
@@ -70,4 +92,4 @@ class QueryHandle:
 
 def columns_of(queries: CompiledQueries, name: str) -> list[tuple[str, str]]:
     """The names and types of a query's columns."""
-    return [(ref.name, type_) for ref, type_ in queries[name].logical.schema.items()]
+    return list(queries[name].columns)

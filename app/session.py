@@ -45,6 +45,20 @@ class Session:
     `project` is a `penstock.yml` or the folder it is in; or give a catalog and a state folder. Queries are registered,
     altered and dropped at any time; those that were registered stand until they are dropped, also over the end of the
     session. `run` works until the streams have ended (`once`), for a time, or until `stop`.
+
+    With `spark` it runs on a Spark that is there. Its session is neither changed nor stopped: where its settings would
+    change what queries mean, they run in a session beside it. Results are given in the one it was given.
+
+    >>> with penstock.Session("sensors") as session:  # a folder with a penstock.yml
+    ...     hot = session.register("hot", "SELECT LocationId, Value FROM Temperature WHERE Value > 30")
+    ...     session.run(once=True)
+    ...     hot.results().orderBy("_ts").show()
+    +-------------------+----------+-----+
+    |                _ts|LocationId|Value|
+    +-------------------+----------+-----+
+    |2026-01-01 00:00:00|         1| 31.5|
+    |2026-01-01 00:01:00|         2| 35.0|
+    +-------------------+----------+-----+
     """
 
     def __init__(
@@ -56,7 +70,8 @@ class Session:
         spark: SparkSession | None = None,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
-        self._spark = spark
+        self._spark = None if spark is None else _fitting(spark)
+        self._given_spark = spark
         self._spark_settings: tuple[tuple[str, str], ...] = ()
         self.root: Path | None = None
         """What the paths of sources are below; the current folder if None."""
@@ -142,6 +157,11 @@ class Session:
         """Add a query, at once if a run goes on; wrong text raises `PenstockError` and changes nothing.
 
         The same query again changes nothing.
+
+        >>> session = penstock.Session("sensors")
+        >>> hot = session.register("hot", "SELECT LocationId FROM Temperature WHERE Value > 30")
+        >>> hot.name, hot.columns, hot.status
+        ('hot', [('LocationId', 'int')], 'waiting')
         """
         with self.standing.changing:
             program, definition = self.with_definition(name, text)
@@ -161,7 +181,14 @@ class Session:
             return self.query(definition.name)
 
     def alter(self, name: str, text: str | None = None, *, window: str | None = None) -> QueryHandle:
-        """Put another query, or another window, in place of a query's own, at once if a run goes on."""
+        """Put another query, or another window, in place of a query's own, at once if a run goes on.
+
+        >>> session = penstock.Session("sensors")
+        >>> session.alter("near", window="5 min").columns
+        [('LocationId', 'int'), ('t', 'double'), ('h', 'double')]
+        >>> session.alter("near", "SELECT LocationId FROM Humidity").columns
+        [('LocationId', 'int')]
+        """
         with self.standing.changing:
             known = self.standing.known(name)
             if (text is None) == (window is None):
@@ -180,12 +207,22 @@ class Session:
             return self.query(known)
 
     def drop(self, name: str) -> None:
-        """Remove a query, at once if a run goes on; its results so far stay."""
+        """Remove a query, at once if a run goes on; its results so far stay.
+
+        >>> session = penstock.Session("sensors")
+        >>> session.drop("near")
+        >>> session.queries
+        ()
+        """
         with self.standing.changing:
             self.change(self.program.without_query(self.standing.known(name)))
 
     def query(self, name: str) -> QueryHandle:
-        """The handle of a query."""
+        """The handle of a query.
+
+        >>> penstock.Session("sensors").query("near").columns
+        [('LocationId', 'int'), ('t', 'double'), ('h', 'double')]
+        """
         known = self.standing.known(name)
         return QueryHandle(self, known, columns_of(self.compiled, known))
 
@@ -229,7 +266,14 @@ class Session:
             return migration
 
     def execute(self, text: str | Source) -> list[dict[str, Any]]:
-        """Carry out a statement: SHOW, DESCRIBE, EXPLAIN, CREATE, ALTER, DROP or SET; what it shows, as rows."""
+        """Carry out a statement: SHOW, DESCRIBE, EXPLAIN, CREATE, ALTER, DROP or SET; what it shows, as rows.
+
+        >>> session = penstock.Session("sensors")
+        >>> session.execute("CREATE QUERY warm AS SELECT LocationId FROM Temperature WHERE Value > 25")
+        []
+        >>> [row["query"] for row in session.execute("SHOW QUERIES")]
+        ['near', 'warm']
+        """
         return carry_out(self, Source("<statement>", text) if isinstance(text, str) else text)
 
     # Running
@@ -240,7 +284,8 @@ class Session:
         if self._spark is None:
             from penstock.runtime.session import spark_session
 
-            self._spark = spark_session(self._spark_settings, log=self._spark_log())
+            self._given_spark = spark_session(self._spark_settings, log=self._spark_log())
+            self._spark = _fitting(self._given_spark)
         return self._spark
 
     def _spark_log(self) -> SparkLog:
@@ -261,7 +306,8 @@ class Session:
     def run(self, *, once: bool = False, drain: bool = False, seconds: float | None = None) -> None:
         """Run here: what is available (`once`, or `drain`, which also closes every window), or for some seconds.
 
-        Without any of them it runs until `stop` is called from elsewhere.
+        Without any of them it runs until `stop` is called from elsewhere. What has been read is not read again: the
+        next run goes on where this one ends.
         """
         self._runner.run(once=once, drain=drain, seconds=seconds)
 
@@ -270,7 +316,7 @@ class Session:
         self._runner.refuse_unready(once=once)
 
     def start(self) -> None:
-        """Run in the background until `stop`."""
+        """Run in the background until `stop`; queries may come, change and go meanwhile."""
         self._runner.start()
 
     def request_stop(self) -> None:
@@ -278,7 +324,7 @@ class Session:
         self._runner.request_stop()
 
     def stop(self) -> None:
-        """Stop after the step that is under way."""
+        """Stop after the step that is under way; raises what the run in the background has failed with."""
         self._runner.stop()
 
     def explaining(self, what: str) -> AbstractContextManager[None]:
@@ -304,7 +350,7 @@ class Session:
 
         engine = self._runner.engine
         results = Results(self.spark, Storage(self.spark, self.state_folder)) if engine is None else engine.results
-        return results.of_query(state, name, columns, after=after)
+        return results.of_query(state, name, columns, after=after, spark=self._given_spark)
 
     def picture(self, names: Iterable[str] | None = None) -> Picture:
         """The shared plan, of some queries alone if they are named, and what has been measured in the state folder."""
@@ -351,3 +397,9 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+
+def _fitting(spark: SparkSession) -> SparkSession:
+    from penstock.runtime.session import fitting
+
+    return fitting(spark)

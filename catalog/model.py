@@ -24,7 +24,14 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Catalog:
-    """Streams and relations by name, each sorted; names ignore case."""
+    """Streams and relations by name, each sorted; names ignore case.
+
+    `penstock.catalog.load_catalog` reads one; a folder, a file or a dict will do wherever a catalog is asked for.
+
+    >>> catalog = penstock.catalog.load_catalog("sensors/catalog")
+    >>> catalog.names, catalog.stream("temperature").lateness
+    (('Humidity', 'Temperature'), 5000000)
+    """
 
     streams: tuple[Stream, ...] = ()
     relations: tuple[Relation, ...] = ()

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from penstock.compiler.physical import PhysicalPlan, Route
@@ -106,27 +106,35 @@ class Results:
                 self._storage.move(aside, f"{self.folder}/{name}")
         self._storage.delete(self._storage.path("staging"))
 
-    def of_query(self, state: State, query: str, columns: Iterable[tuple[str, str]], *, after: int = 0) -> DataFrame:
+    def of_query(
+        self,
+        state: State,
+        query: str,
+        columns: Iterable[tuple[str, str]],
+        *,
+        after: int = 0,
+        spark: SparkSession | None = None,
+    ) -> DataFrame:
         """One query's results: the time of each and its own columns, of these names and types.
 
-        Those of the steps `after` one, if their folders have not been merged with older ones.
+        Those of the steps `after` one, if their folders have not been merged with older ones; in the session `spark`.
         """
+        spark = spark or self._spark
         self._asked_at = time.monotonic()
         folders = [name for name in state.results if not after or (_level(name) == 0 and _step(name) > after)]
         for name in folders:
             refuse_missing(self._storage, f"{self.folder}/{name}")
         own = list(columns)
-        fields = ", ".join(f"{quoted(column)} {type_}" for column, type_ in [(TIME, "timestamp"), *own])
-        found = self._spark.createDataFrame([], fields)
+        found = spark.range(0).where("FALSE").select(*(_shown(None, *it) for it in [(TIME, "timestamp"), *own]))
         for group in sorted({_group(name) for name in folders}):
-            rows = self._read([name for name in folders if _group(name) == group])
+            rows = self._read([name for name in folders if _group(name) == group], spark)
             types = {name.lower(): (name, type_) for name, type_ in rows.dtypes}
             shown = [_shown(types.get(name.lower()), name, type_) for name, type_ in own]
-            found = found.unionAll(rows.where(F.col(QUERY) == query).selectExpr(TIME, *shown))
+            found = found.unionAll(rows.where(F.col(QUERY) == query).select(TIME, *shown))
         return found
 
-    def _read(self, names: list[str]) -> DataFrame:
-        return self._spark.read.option("mergeSchema", "true").parquet(glob_of(self.folder, names))
+    def _read(self, names: list[str], spark: SparkSession) -> DataFrame:
+        return spark.read.option("mergeSchema", "true").parquet(glob_of(self.folder, names))
 
     def due(self, state: State) -> list[str]:
         """The folders that are to become one: small ones, when there are enough of them in a row."""
@@ -145,7 +153,9 @@ class Results:
     def merge(self, names: list[str]) -> str:
         """Write folders as one, where nobody looks yet; its name."""
         merged = f"m{_level(names[0]) + 1}-{names[0].split('-')[-2][-10:]}-{_group(names[0])}"
-        self._read(names).coalesce(1).write.mode("overwrite").parquet(self._storage.path("staging", merged))
+        self._read(names, self._spark).coalesce(1).write.mode("overwrite").parquet(
+            self._storage.path("staging", merged)
+        )
         reached("results-merged")
         return merged
 
@@ -174,10 +184,11 @@ def _group(name: str) -> int:
     return int(name.split("-")[-1])
 
 
-def _shown(found: tuple[str, str] | None, name: str, type_: str) -> str:
+def _shown(found: tuple[str, str] | None, name: str, type_: str) -> Column:
     """A column of results; NULL where it is not there, or was of a type that does not become this one."""
     if found is None:
-        return f"CAST(NULL AS {type_}) AS {quoted(name)}"
+        return F.lit(None).cast(type_).alias(name)
     there, was = found
-    text = f"TRY_CAST(CAST({quoted(there)} AS string) AS {type_})"  # through text, because every type becomes one
-    return f"{quoted(there) if was == type_ else text} AS {quoted(name)}"
+    own = F.col(quoted(there))
+    # Through text, because every type becomes one.
+    return (own if was == type_ else own.cast("string").try_cast(type_)).alias(name)

@@ -34,6 +34,7 @@ from penstock.runtime.columns import (
 )
 from penstock.runtime.probe import valid_sql
 from penstock.runtime.reach import direction
+from penstock.runtime.session import local_table
 
 TEMPLATE = "_query._template"
 NUMBER = "_number"
@@ -287,7 +288,7 @@ class QueryTable:
             columns[UNTIL] = pa.array([until for _, until in ends], pa.int64())
         columns |= {name: pa.array(own, pa.int64()) for name, own in zip(windows, sizes, strict=True)}
         columns |= {name: pa.array(own, _arrow(self.types[name])) for name, own in values.items()}
-        return spark.createDataFrame(pa.table({**columns, **(more or {})}))
+        return local_table(spark, pa.table({**columns, **(more or {})}))
 
     def condition(self) -> str:
         """What makes a combination a result of a query."""

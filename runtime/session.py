@@ -8,10 +8,13 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from penstock.grammar.errors import PenstockError
@@ -19,11 +22,30 @@ from penstock.runtime.failures import cause
 from penstock.runtime.local_files import use_quick_local_files
 from penstock.runtime.spark_log import SparkLog
 
-__all__ = ["DataFrame", "Row", "SparkSession", "spark_session"]
+__all__ = ["DataFrame", "Row", "SparkSession", "beside", "fitting", "local_table", "spark_session"]
 
 _SILENT = SparkLog()
 _LOCAL_CHECKPOINTS = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 """Spark's own choice is a file system that is not the one of `local_files`."""
+_MEANING = {
+    # An arithmetic mistake in one row gives NULL and does not stop every query.
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+    # Names and texts are what they are, and no patterns.
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.parser.quotedRegexColumnNames": "false",
+    "spark.sql.variable.substitute": "false",
+    # What cannot be read is set aside, and nothing that is missing goes unnoticed.
+    "spark.sql.columnNameOfCorruptRecord": "_corrupt_record",
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.parquet.binaryAsString": "false",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+}
+"""What decides what a query means, the same in every session; so are the defaults of `spark.sql.legacy`."""
 _DEFAULTS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -31,11 +53,7 @@ _DEFAULTS = {
     # Steps are small plans over few partitions: deciding again between stages costs more than it saves.
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
-    # An arithmetic mistake in one row gives NULL and does not stop every query.
-    "spark.sql.ansi.enabled": "false",
-    "spark.sql.session.timeZone": "UTC",
     "spark.sql.ui.explainMode": "simple",  # every statement is described for a UI that is not there
-    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.parquet.compression.codec": "lz4",
     "spark.sql.files.openCostInBytes": "131072",
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
@@ -51,10 +69,12 @@ def spark_session(
     settings: Iterable[tuple[str, str]] = (), *, name: str = "penstock", log: SparkLog = _SILENT
 ) -> SparkSession:
     """The session that is there, or a local one made for this machine."""
-    running = SparkSession.getActiveSession()
-    if running is not None:
-        return running
-    _need_java()
+    wanted = dict(settings)
+    _refuse_other_meaning(wanted)
+    try:
+        return SparkSession.active()
+    except PySparkRuntimeError:
+        _need_java()
     cores = os.cpu_count() or 2
     chosen = {
         "spark.master": "local[*]",
@@ -62,7 +82,8 @@ def spark_session(
         "spark.sql.shuffle.partitions": str(cores),
         "spark.default.parallelism": str(cores),
         **_DEFAULTS,
-        **dict(settings),
+        **wanted,
+        **_MEANING,
     }
     local = chosen["spark.master"].startswith("local")
     if local:
@@ -84,6 +105,70 @@ def spark_session(
     if local:
         use_quick_local_files(session)
     return session
+
+
+def _refuse_other_meaning(settings: Mapping[str, str]) -> None:
+    """Raise an error if settings would change what queries mean."""
+    for key, value in settings.items():
+        if value.lower() != _MEANING.get(key, value).lower() or _is_legacy(key):
+            fixed = f"It is always {_MEANING[key]}. " if key in _MEANING else ""
+            raise PenstockError(
+                f"{key} would change what queries mean", hint=f"{fixed}Leave it out.", label="changes-meaning"
+            )
+
+
+def fitting(spark: object) -> SparkSession:
+    """A session of the user's, if queries mean in it what they should, or else one beside it.
+
+    The one beside it has its settings, but for those that change what queries mean; the user's stays as it is.
+    """
+    if not isinstance(spark, SparkSession):
+        raise PenstockError(
+            f"this cannot run on a {type(spark).__module__}.{type(spark).__name__}",
+            hint="Give one made with  SparkSession.builder.master(…).getOrCreate() . Spark Connect will not do.",
+            label="bad-spark",
+        )
+    if getattr(spark.sparkContext, "_jsc", None) is None:
+        raise PenstockError("the Spark session has been stopped", hint="Give another one.", label="bad-spark")
+    settings = spark.conf.getAll
+    if settings.get("spark.sql.timestampType", "TIMESTAMP_LTZ") != "TIMESTAMP_LTZ":
+        raise PenstockError(
+            "in this Spark session a timestamp has no time zone, and an event time is an instant",
+            hint="Leave spark.sql.timestampType out, or give  spark.newSession()  without it.",
+            label="changes-meaning",
+        )
+    chosen = all(key in settings for key in _DEFAULTS if key.startswith("spark.sql."))
+    fits = all(settings.get(key) == value for key, value in _MEANING.items())
+    return spark if chosen and fits and not any(map(_is_legacy, settings)) else beside(spark)
+
+
+def beside(spark: SparkSession) -> SparkSession:
+    """A session on the same Spark with the settings of another, those that change what queries mean left out."""
+    own = spark.newSession()
+    there = own.conf.getAll
+    for key in filter(_is_legacy, there):
+        own.conf.unset(key)
+    ours = {key: value for key, value in _DEFAULTS.items() if own.conf.isModifiable(key)}
+    ours["spark.sql.shuffle.partitions"] = str(spark.sparkContext.defaultParallelism)
+    for key, value in {**ours, **spark.conf.getAll, **_MEANING}.items():
+        if not _is_legacy(key) and there.get(key) != value:
+            own.conf.set(key, value)
+    return own
+
+
+def _is_legacy(key: str) -> bool:
+    return key.startswith("spark.sql.legacy.")
+
+
+def local_table(spark: SparkSession, table: pa.Table) -> DataFrame:
+    """A table of Arrow's as a table of Spark's; the session that is active stays so."""
+    sessions: Any = SparkSession
+    module = sessions._get_j_spark_session_class(spark.sparkContext._jvm)
+    active, known = module.getActiveSession(), sessions._activeSession
+    frame = spark.createDataFrame(table)
+    sessions._activeSession = known
+    module.setActiveSession(active.get()) if active.isDefined() else module.clearActiveSession()
+    return frame
 
 
 def _need_java() -> None:

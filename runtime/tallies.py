@@ -20,6 +20,7 @@ from penstock.runtime.columns import QUERY, TIME, changing, quoted
 from penstock.runtime.marks import NEVER, Span
 from penstock.runtime.partials import FROM, SET, TO, Parts
 from penstock.runtime.route import END, NUMBER, Columns, QueryTable, Router, Target
+from penstock.runtime.session import local_table
 
 _FEW_INSTANTS = 8
 """Of fewer instants, counted for each view, partial aggregates are not added up beforehand."""
@@ -182,7 +183,7 @@ class Askers:
             columns = {VIEW: pa.array(self._views, pa.string()), SET: pa.array(sets, pa.string())}
             for name, values in ((WIDTH, widths), (STEP, steps), (SINCE, begins), (UNTIL, ends)):
                 columns[name] = pa.array(values, pa.int64())
-            self._spark.createDataFrame(pa.table(columns)).createOrReplaceTempView(self._table)
+            local_table(self._spark, pa.table(columns)).createOrReplaceTempView(self._table)
         return self._table
 
 

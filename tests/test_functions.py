@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import doctest
 from pathlib import Path
 
 import pytest
 import sqlglot
 
 import penstock
-import penstock.api
 from penstock.catalog import parse_type
 from penstock.compiler.functions import AGGREGATES, CHANGES_BY_ITSELF, MANY, SCALARS, Function
 
@@ -156,9 +154,3 @@ def test_what_changes_by_itself_is_refused(name: str) -> None:
 def test_what_reaches_outside_is_refused(name: str) -> None:
     with pytest.raises(penstock.PenstockError, match="not known"):
         _scalar(f"{name}('x')")
-
-
-def test_the_examples_in_the_docstrings_of_the_interface() -> None:
-    result = doctest.testmod(penstock.api)
-    assert result.attempted > 0
-    assert result.failed == 0
