@@ -20,8 +20,9 @@ from penstock.commands.plan import plan
 from penstock.commands.repl import repl
 from penstock.commands.results import results
 from penstock.commands.run import run
+from penstock.commands.test import test
 
-COMMANDS = (check, explain, plan, run, results, repl, bench, demo)
+COMMANDS = (check, explain, plan, run, results, repl, test, bench, demo)
 
 app = typer.Typer(
     name="penstock",

@@ -15,6 +15,7 @@ from penstock.grammar.files import read_source
 FILE = "penstock.yml"
 KEYS = ("name", "state", "catalog", "queries", "settings", "spark")
 QUERY_SUFFIX = ".cql"
+TEST_SUFFIX = ".test.yml"
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,13 @@ class Project:
 
     def query_files(self) -> list[Path]:
         """The files of queries, sorted."""
+        return self._files(QUERY_SUFFIX)
+
+    def test_files(self) -> list[Path]:
+        """The files of tests, which are beside those of queries, sorted."""
+        return self._files(TEST_SUFFIX)
+
+    def _files(self, suffix: str) -> list[Path]:
         if self.queries.is_file():
             raise PenstockError(
                 f"'{self.queries}' is a file, and queries are in a folder",
@@ -41,7 +49,7 @@ class Project:
             )
         if not self.queries.is_dir():
             return []
-        return sorted(file for file in self.queries.glob(f"*{QUERY_SUFFIX}") if not file.name.startswith("."))
+        return sorted(file for file in self.queries.glob(f"*{suffix}") if not file.name.startswith("."))
 
     def program(self) -> Program:
         """The project's catalog and queries; all the errors of all the files at once."""

@@ -100,6 +100,7 @@ def project(tmp_path: Path) -> Path:
     (folder / "penstock.yml").write_text("name: test\n")
     (folder / "catalog" / "streams.yml").write_text(CATALOG)
     (folder / "queries" / "hot.cql").write_text("SELECT k, v FROM Heat WHERE v > 30\n")
+    (folder / "queries" / "hot.test.yml").write_text("tests: {nothing: {expect: []}}\n")
     return folder
 
 
