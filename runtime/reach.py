@@ -80,8 +80,8 @@ def _wanted_sql(wanted: Wanted, chain: Chain) -> str:
 
 def _with_fact(fact: Fact, reach: str, time: str) -> str:
     """A reach that ends with the last row of a relation; that of a row of before facts were looked for is not known."""
-    last = f"LEAST({reach}, {fact.column} - {time})" if fact.limits else reach
-    return f"CASE WHEN {fact.column} IS NULL THEN {reach} WHEN {fact.column} > {time} THEN {last} END"
+    ends = f" WHEN {reach} > {fact.column} - {time} THEN {fact.column} - {time}" if fact.limits else ""
+    return f"CASE WHEN {fact.column} <= {time} THEN NULL{ends} ELSE {reach} END"
 
 
 def _selected_sql(wanted: Wanted, chain: Chain) -> str:
