@@ -16,7 +16,7 @@ setup: ## Make .venv and install Penstock in it; quick when that is done
 	@test -x $(BIN)/pip || { \
 	    $(PYTHON) -c 'import sys; sys.exit("Penstock needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)' && \
 	    echo "making .venv with $(PYTHON)" && $(PYTHON) -m venv .venv; }
-	@{ find $(FOLDERS) -type f \( -name '*.py' -o -name '*.lark' -o -name '*.yml' -o -name '*.cql' -o -name '*.properties' -o -name '*.css' -o -name '*.js' -o -name py.typed \) \
+	@{ find $(FOLDERS) -type f \( -name '*.py' -o -name '*.lark' -o -name '*.yml' -o -name '*.cql' -o -name '*.md' -o -name '*.properties' -o -name '*.css' -o -name '*.js' -o -name py.typed \) \
 	    | LC_ALL=C sort; cat pyproject.toml; } > .venv/penstock.files.new
 	@if test -d build && cmp -s .venv/penstock.files.new .venv/penstock.files; then rm .venv/penstock.files.new; else \
 	    echo "installing into .venv" && \

@@ -16,13 +16,14 @@ from penstock.commands.check import check
 from penstock.commands.demo import demo
 from penstock.commands.explain import explain
 from penstock.commands.group import Commands, help_and_examples, with_shared_options
+from penstock.commands.init import init
 from penstock.commands.plan import plan
 from penstock.commands.repl import repl
 from penstock.commands.results import results
 from penstock.commands.run import run
 from penstock.commands.test import test
 
-COMMANDS = (check, explain, plan, run, results, repl, test, bench, demo)
+COMMANDS = (check, explain, plan, run, results, repl, test, bench, demo, init)
 
 app = typer.Typer(
     name="penstock",

@@ -79,7 +79,7 @@ def find_project(start: Path) -> Project:
             return _read(candidate)
     raise PenstockError(
         f"there is no {FILE} in {start} or in a folder above it",
-        hint=f"Go to a project's folder, or make one: a {FILE} with the lines\n  catalog: catalog\n  queries: queries",
+        hint="Go to a project's folder, or make one with  penstock init my-project",
         label="no-project",
     )
 

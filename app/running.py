@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from collections import deque
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 
+from penstock.interruption import Interruption
 from penstock.session import Session
 from penstock.tables import rich_table
 from penstock.watch import Watcher
@@ -29,26 +29,16 @@ def run_session(session: Session, *, once: bool, drain: bool, seconds: float | N
     display = _Display(session, console, live=console.is_terminal and not plain, quiet=quiet)
     session.on_step = display.step
     session.on_migration = display.migration
-    interrupted = False
-
-    def interrupt(*_: Any) -> None:
-        nonlocal interrupted
-        if interrupted:
-            raise KeyboardInterrupt
-        interrupted = True
-        display.say("stopping after this step; Ctrl-C again stops at once")
-        session.request_stop()
-
     display.say("starting Spark")
-    session.spark  # noqa: B018  it must be there first: Spark takes Ctrl-C for itself when it starts
-    previous = signal.signal(signal.SIGINT, interrupt)
-    try:
-        with display, _watching(session, display.say) if not (once or drain) else nullcontext():
-            session.run(once=once, drain=drain, seconds=seconds)
-    finally:
-        signal.signal(signal.SIGINT, previous)
+    session.spark  # noqa: B018  it must be there before Ctrl-C is taken over
+    with (
+        Interruption(session.request_stop, display.say) as interruption,
+        display,
+        _watching(session, display.say) if not (once or drain) else nullcontext(),
+    ):
+        session.run(once=once, drain=drain, seconds=seconds)
     display.summary()
-    if interrupted:
+    if interruption.came:
         raise KeyboardInterrupt
 
 

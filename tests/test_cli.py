@@ -210,7 +210,7 @@ def test_a_folder_that_is_no_project(run: Run, tmp_path: Path) -> None:
     done = run("check", tmp_path)
     assert (done.code, done.out) == (1, "")
     assert "there is no penstock.yml" in done.err
-    assert "queries: queries" in done.err
+    assert "penstock init my-project" in done.err
 
 
 def test_a_file_that_is_no_text(run: Run, project: Path) -> None:

@@ -62,7 +62,7 @@ def test_every_data_file_is_shipped() -> None:
     patterns = [(_folder(package), pattern) for package, globs in PACKAGE_DATA.items() for pattern in globs]
     shipped = {path for folder, pattern in patterns for path in folder.glob(pattern)}
     folders = [_folder(package) for package in PACKAGES if not package.startswith("penstock.tests")]
-    kinds = ("*.lark", "*.yml", "*.cql", "*.properties", "*.css", "*.js", "py.typed")
+    kinds = ("*.lark", "*.md", "*.yml", "*.cql", "*.properties", "*.css", "*.js", "py.typed")
     assert shipped == {path for folder in folders for kind in kinds for path in folder.rglob(kind)}
 
 
@@ -103,7 +103,7 @@ def test_the_wheel_holds_every_package_and_data_file(tmp_path: Path) -> None:
     for package in PACKAGES:
         folder, inside = _folder(package), package.replace(".", "/")
         globs = ["*.py", *PACKAGE_DATA.get(package, [])]
-        expected |= {f"{inside}/{path.name}" for g in globs for path in folder.glob(g)}
+        expected |= {f"{inside}/{path.relative_to(folder)}" for g in globs for path in folder.glob(g)}
     assert "penstock/grammar/penstock.lark" in expected
     assert expected <= held
 

@@ -71,7 +71,7 @@ def test_a_relative_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_no_project(tmp_path: Path) -> None:
     error = _error(tmp_path)
     assert error.label == "no-project"
-    assert "catalog: catalog" in (error.hint or "")
+    assert "penstock init" in (error.hint or "")
 
 
 # What is in the file, the text under the carets, a part of the message.
