@@ -14,6 +14,7 @@ from penstock import __version__
 from penstock.commands.bench import bench
 from penstock.commands.check import check
 from penstock.commands.demo import demo
+from penstock.commands.doctor import doctor
 from penstock.commands.explain import explain
 from penstock.commands.group import Commands, help_and_examples, with_shared_options
 from penstock.commands.init import init
@@ -23,7 +24,7 @@ from penstock.commands.results import results
 from penstock.commands.run import run
 from penstock.commands.test import test
 
-COMMANDS = (check, explain, plan, run, results, repl, test, bench, demo, init)
+COMMANDS = (check, explain, plan, run, results, repl, test, bench, demo, init, doctor)
 
 app = typer.Typer(
     name="penstock",

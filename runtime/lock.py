@@ -63,6 +63,22 @@ class Lock:
     def __exit__(self, *_: object) -> None:
         self.release()
 
+    def is_held(self) -> bool:
+        """Whether a run goes on."""
+        try:
+            with self._path.open(encoding="utf-8") as file:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except FileNotFoundError:
+            return False
+        return False
+
+    def last_holder(self) -> str | None:
+        """Who has it, or had it and has not given it back; None if nobody."""
+        text = self._path.read_text(encoding="utf-8") if self._path.exists() else ""
+        return _holder(text) if text else None
+
 
 def _holder(text: str) -> str:
     try:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import logging
 import os
 import re
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +16,8 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from penstock.grammar.errors import PenstockError
-from penstock.runtime.failures import cause
+from penstock.runtime.failures import cause, failure
+from penstock.runtime.java import find_java
 from penstock.runtime.local_files import use_quick_local_files
 from penstock.runtime.spark_log import SparkLog
 
@@ -71,14 +70,14 @@ def spark_session(
     """The session that is there, or a local one made for this machine."""
     wanted = dict(settings)
     _refuse_other_meaning(wanted)
-    try:
-        return SparkSession.active()
-    except PySparkRuntimeError:
-        _need_java()
+    running = _running()
+    if running is not None:
+        return running
+    find_java()
     cores = os.cpu_count() or 2
     chosen = {
         "spark.master": "local[*]",
-        "spark.driver.memory": f"{_memory_gb()}g",
+        "spark.driver.memory": driver_memory({}),
         "spark.sql.shuffle.partitions": str(cores),
         "spark.default.parallelism": str(cores),
         **_DEFAULTS,
@@ -105,6 +104,28 @@ def spark_session(
     if local:
         use_quick_local_files(session)
     return session
+
+
+def _running() -> SparkSession | None:
+    """The session that is there, if there is one."""
+    try:
+        return SparkSession.active()
+    except PySparkRuntimeError:
+        return None
+
+
+def try_spark(settings: Iterable[tuple[str, str]] = ()) -> str:
+    """Start Spark, let it count, and stop it again unless it was there before; its version."""
+    before = _running()
+    session = spark_session(settings)
+    try:
+        session.range(10).count()
+        return str(session.version)
+    except Exception as error:
+        raise failure("Spark does not work", error, label="no-spark") or error from error
+    finally:
+        if before is None:
+            session.stop()
 
 
 def _refuse_other_meaning(settings: Mapping[str, str]) -> None:
@@ -171,21 +192,9 @@ def local_table(spark: SparkSession, table: pa.Table) -> DataFrame:
     return frame
 
 
-def _need_java() -> None:
-    home = os.environ.get("JAVA_HOME")
-    if home and not (Path(home) / "bin" / "java").exists():
-        raise PenstockError(
-            f"JAVA_HOME is {home}, and there is no Java in it",
-            hint="Set it to the folder of Java 17, or unset it to use the  java  of the PATH.",
-            label="no-java",
-        )
-    if not home and shutil.which("java") is None:
-        raise PenstockError(
-            "Java is not installed, and Spark needs it",
-            hint="Install Java 17 and put it on the PATH, or set JAVA_HOME.\n"
-            "On Debian or Ubuntu:  apt install openjdk-17-jre-headless",
-            label="no-java",
-        )
+def driver_memory(settings: Mapping[str, str]) -> str:
+    """The memory that Spark may take: a third of the machine's, unless the settings say otherwise."""
+    return settings.get("spark.driver.memory", f"{_memory_gb()}g")
 
 
 def _memory_gb() -> int:

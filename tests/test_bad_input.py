@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from penstock import PenstockError, cli
+from penstock.runtime import java
 from penstock.runtime import session as spark_session
 from penstock.runtime.lock import Lock
 from penstock.serve import Server
@@ -336,7 +337,7 @@ def test_no_java(project: Path, name: str) -> None:
 def test_java_home_that_leads_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", "/nowhere/java")
     with pytest.raises(PenstockError, match="JAVA_HOME is /nowhere/java"):
-        spark_session._need_java()
+        java.find_java()
 
 
 @pytest.mark.parametrize("name", ON_PROJECT)
