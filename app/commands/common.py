@@ -16,6 +16,7 @@ from penstock.grammar.errors import PenstockError
 from penstock.grammar.source import Source
 from penstock.project import FILE as PROJECT_FILE
 from penstock.project import find_project, scripts
+from penstock.session import Session
 
 Targets = Annotated[
     list[Path] | None,
@@ -63,6 +64,16 @@ def choice(choices: tuple[str, ...], *names: str, help: str) -> Any:
         callback=lambda value: value if value is None else one_of(value, choices, names[0]),
         autocompletion=lambda: list(choices),
     )
+
+
+def query_names(context: typer.Context) -> list[str]:
+    """The names of the queries of the project at hand, for the shell to complete; none if something is wrong."""
+    targets = [*(context.params.get("targets") or ()), *context.args, Path()]  # args: an option waits for its value
+    try:
+        with Session(Path(targets[0])) as session:
+            return list(session.queries)
+    except PenstockError:
+        return []
 
 
 def count(number: int, one: str, many: str | None = None) -> str:

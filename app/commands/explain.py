@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from penstock.api import FORMATS, KINDS, CompiledQueries
-from penstock.commands.common import CatalogOption, Targets, choice, compile_targets, compile_text
+from penstock.commands.common import CatalogOption, Targets, choice, compile_targets, compile_text, query_names
 from penstock.grammar.errors import PenstockError
 from penstock.picture import page
 from penstock.session import Session
@@ -19,7 +19,8 @@ def explain(
     targets: Targets = None,
     catalog: CatalogOption = None,
     query: Annotated[
-        list[str] | None, typer.Option("--query", metavar="NAME", help="Only this query; may be repeated.")
+        list[str] | None,
+        typer.Option("--query", metavar="NAME", help="Only this query; may be repeated.", autocompletion=query_names),
     ] = None,
     text: Annotated[
         str | None, typer.Option("--sql", "-e", metavar="SELECT", help="Explain this SELECT instead of files.")

@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from penstock.commands.common import ProjectFolder, choice
+from penstock.commands.common import ProjectFolder, choice, query_names
 from penstock.results import RESULT_FORMATS, show_results
 from penstock.session import Session
 
 
 def results(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="The name of the query.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="The name of the query.", autocompletion=query_names)],
     project: ProjectFolder = None,
     output: Annotated[str, choice(RESULT_FORMATS, "--format", "-f", help="How to write them.")] = "table",
     since: Annotated[
