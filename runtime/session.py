@@ -107,11 +107,16 @@ def spark_session(
 
 
 def _running() -> SparkSession | None:
-    """The session that is there, if there is one."""
+    """The session that is active, or else the one that was made first, unless it has been stopped."""
     try:
-        return SparkSession.active()
+        session = SparkSession.active()
     except PySparkRuntimeError:
         return None
+    return None if _is_stopped(session) else session
+
+
+def _is_stopped(spark: SparkSession) -> bool:
+    return getattr(spark.sparkContext, "_jsc", None) is None
 
 
 def try_spark(settings: Iterable[tuple[str, str]] = ()) -> str:
@@ -149,7 +154,7 @@ def fitting(spark: object) -> SparkSession:
             hint="Give one made with  SparkSession.builder.master(…).getOrCreate() . Spark Connect will not do.",
             label="bad-spark",
         )
-    if getattr(spark.sparkContext, "_jsc", None) is None:
+    if _is_stopped(spark):
         raise PenstockError("the Spark session has been stopped", hint="Give another one.", label="bad-spark")
     settings = spark.conf.getAll
     if settings.get("spark.sql.timestampType", "TIMESTAMP_LTZ") != "TIMESTAMP_LTZ":

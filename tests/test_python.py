@@ -158,3 +158,12 @@ def test_sessions_that_are_refused(spark: SparkSession, tmp_path: Path, monkeypa
 def test_a_session_that_fits_is_taken_as_it_is(spark: SparkSession) -> None:
     assert fitting(spark) is spark
     assert spark_session() is spark
+
+
+def test_a_session_that_was_stopped_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped = object.__new__(SparkSession)
+    stopped._sc = SimpleNamespace(_jsc=None)
+    monkeypatch.setattr(SparkSession, "active", lambda: stopped)
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    with pytest.raises(PenstockError, match="there is no Java in it"):
+        spark_session()
