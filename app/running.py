@@ -86,7 +86,8 @@ class _Display:
             self._live.update(self._table())
         else:
             taken = " ".join(f"{name} +{rows:,}" for name, rows in sorted(report.rows.items()))
-            self.say(f"step {report.step}: {report.seconds:.2f} s, {taken}, results +{report.results:,}")
+            parts = [f"{report.seconds:.2f} s", *filter(None, [taken]), f"results +{report.results:,}"]
+            self.say(f"step {report.step}: {', '.join(parts)}")
 
     def migration(self, migration: Migration) -> None:
         """Say what has changed."""
@@ -97,8 +98,8 @@ class _Display:
     def summary(self) -> None:
         """What the run did."""
         taken = time.monotonic() - self._began
-        steps = f"{self._steps} step{'s' if self._steps != 1 else ''}"
-        self.say(f"{steps}, {self._rows:,} rows, {self._results:,} results in {taken:.1f} s")
+        done = [_count(self._steps, "step"), _count(self._rows, "row"), _count(self._results, "result")]
+        self.say(f"{', '.join(done)} in {taken:.1f} s")
         for row in self._session.execute("SHOW STREAMS"):
             aside = row["late"] + row["unreadable"]
             if aside:
@@ -131,3 +132,7 @@ class _Display:
             behind = datetime.now(UTC) - datetime.fromisoformat(row["up to"])
             lag = f"{behind.total_seconds():,.1f} s" if behind < timedelta(days=1) else f"{behind.days:,} d"
         return {**row, "rows/s": round(taken / max(seconds, 1e-9)), "lag": lag}
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' if number != 1 else ''}"
