@@ -14,6 +14,7 @@ import pytest
 from penstock import cli
 from penstock.queries import example_names
 from penstock.runtime.session import SparkSession
+from penstock.starter import write_template
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "testing.md").read_text("utf-8")
@@ -90,6 +91,15 @@ def test_the_documentation(
     assert "1 of the rows of Parts cannot be read" in failed[1]
     assert "2 tests of 8 failed, in " in err
     assert not (tmp_path / ".penstock").exists() and not (tmp_path / "out").exists()
+
+
+def test_a_new_project(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What  penstock init  writes has tests to begin with, in one run."""
+    write_template("starter", tmp_path)
+    assert penstock(monkeypatch, str(tmp_path)) == 0
+    assert capsys.readouterr().out.count("  ok    ") == 2
 
 
 def test_one_test(
