@@ -48,8 +48,8 @@ def _predictions(before: CompiledQueries, after: CompiledQueries) -> list[str]:
     rows = [predicted_rows(q.shared, after.estimates) for q in (before, after)]
     work = [predicted_work(q.shared, after.estimates, q.settings.sharing) for q in (before, after)]
     return [
-        f"  state: {number(rows[0])} rows before, {number(rows[1])} after",
-        f"  work: {_figure(work[0])} before, {_figure(work[1])} after",
+        f"  predicted state: {number(rows[0])} rows before, {number(rows[1])} after",
+        f"  predicted work: {_figure(work[0])} before, {_figure(work[1])} after",
     ]
 
 

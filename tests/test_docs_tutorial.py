@@ -62,7 +62,7 @@ def constant(text: str) -> str:
     text = re.sub(r"^\d+ steps?, (?=.* result)", "N steps, ", text, flags=re.M)
     text = re.sub(r"after step \d+", "after step N", text)
     text = re.sub(r"\b\d+\.\d+ s\b", "N s", text)
-    text = re.sub(r"(?<=^  state: ).*|(?<=^  work: ).*", "…", text, flags=re.M)
+    text = re.sub(r"(?<=^  predicted state: ).*|(?<=^  predicted work: ).*", "…", text, flags=re.M)
     table = re.compile(r"^(?:│.*\n)+", re.M)
     return table.sub(lambda rows: "".join(sorted(rows[0].splitlines(keepends=True))), text)
 

@@ -315,7 +315,7 @@ def test_preview(bench: Bench) -> None:
     lines = [row["plan"].strip() for row in bench.session.execute(f"EXPLAIN CREATE QUERY hot AS {HOT}")]
     assert lines[0] == "The migration adds hot:"
     assert f"hot: complete from {at(10 + 1e-6)}" in lines
-    assert any(line.startswith("state: 40,000 rows before, 40,000 after") for line in lines)
+    assert any(line.startswith("predicted state: 40,000 rows before, 40,000 after") for line in lines)
     longer = bench.session.execute("EXPLAIN ALTER QUERY all SET WINDOW 1 min")
     assert f"all: complete from {at(50 + 1e-6)}" in [row["plan"].strip() for row in longer][-1]
     dropping = bench.session.execute("EXPLAIN DROP QUERY all")

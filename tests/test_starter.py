@@ -32,6 +32,13 @@ def test_every_query_gives_something(spark: SparkSession, tmp_path: Path) -> Non
         assert {row["LocationId"] for row in hot} <= set(range(6, 11))  # the aisle whose cooling failed
 
 
+def test_predictions_are_of_its_data(tmp_path: Path) -> None:
+    make_project(tmp_path)
+    with Session(tmp_path) as session:
+        shown = session.compiled.explain("cost")
+    assert shown.startswith("Rates: Humidity 2 rows/s, Load 0.4 rows/s, Temperature 2 rows/s\n")
+
+
 def test_it_is_the_same_for_everybody(tmp_path: Path) -> None:
     for name in ("one", "two"):
         make_project(tmp_path / name)
