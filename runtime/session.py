@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -87,6 +88,7 @@ def spark_session(
     local = chosen["spark.master"].startswith("local")
     if local:
         chosen.setdefault("spark.sql.streaming.checkpointFileManagerClass", _LOCAL_CHECKPOINTS)
+        chosen.setdefault("spark.sql.warehouse.dir", _tables_folder())
     builder = SparkSession.builder.appName(name)
     for key, value in log.added_to(chosen).items():
         builder = builder.config(key, value)
@@ -104,6 +106,11 @@ def spark_session(
     if local:
         use_quick_local_files(session)
     return session
+
+
+def _tables_folder() -> str:
+    """Where Spark would keep tables of its own: it makes the folder at once, and else in the current folder."""
+    return str(Path(tempfile.gettempdir()) / f"spark-warehouse-{os.getuid()}")
 
 
 def _running() -> SparkSession | None:

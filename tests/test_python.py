@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -158,6 +159,11 @@ def test_sessions_that_are_refused(spark: SparkSession, tmp_path: Path, monkeypa
 def test_a_session_that_fits_is_taken_as_it_is(spark: SparkSession) -> None:
     assert fitting(spark) is spark
     assert spark_session() is spark
+
+
+def test_spark_leaves_no_folder_where_it_is_called(spark: SparkSession) -> None:
+    folder = Path(str(spark.conf.get("spark.sql.warehouse.dir")).removeprefix("file:"))
+    assert folder.parent == Path(tempfile.gettempdir())
 
 
 def test_a_session_that_was_stopped_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
