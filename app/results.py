@@ -10,6 +10,7 @@ from penstock.grammar.errors import PenstockError
 from penstock.session import Session
 from penstock.tables import FORMATS, write_rows
 from penstock.values import values_of
+from penstock.verbosity import say
 
 RESULT_FORMATS = (*FORMATS, "parquet")
 _SHOWN = 20
@@ -27,6 +28,9 @@ def show_results(
 def _show(
     session: Session, query: str, output: str, *, since: str | None, limit: int | None, target: Path | None
 ) -> None:
+    session.standing.known(query)
+    if sys.stderr.isatty():
+        say("starting Spark")  # nothing else is seen for seconds
     rows = session.results(query)
     if since is not None:
         rows = rows.where(rows["_ts"] >= _moment(since))

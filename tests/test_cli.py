@@ -15,6 +15,8 @@ import pytest
 from penstock import __version__, cli
 from penstock.commands import common
 from penstock.commands.common import SHARED
+from penstock.grammar.errors import PenstockError
+from penstock.session import Session
 from penstock.verbosity import Verbosity, verbosity
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -320,3 +322,16 @@ def test_plan_of_a_wrong_statement(run: Run, project: Path, statement: str, mess
     """A statement that is wrong, or changes nothing, is refused with its place."""
     done = run("plan", project, "--sql", statement)
     assert done.code == 1 and message in done.err and "<statement>:1:" in done.err
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_results_say_on_a_terminal_that_spark_starts(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch, terminal: bool
+) -> None:
+    def no_results(*_: object) -> None:
+        raise PenstockError("there are none", label="none")
+
+    monkeypatch.setattr(Session, "results", no_results)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    assert "starting Spark" not in run("results", "wram", project).err
+    assert ("starting Spark\n" in run("results", "warm", project).err) is terminal
