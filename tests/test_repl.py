@@ -93,6 +93,10 @@ def test_entries_come_as_soon_as_they_are_there_and_know_their_place() -> None:
         (".help", True),
         ("TAIL hot", True),
         ("SHOW STATE; TAIL hot", True),
+        ("exit", True),
+        ("SHOW STATE; help ", True),
+        ("helpful", False),
+        ("SELECT a FROM\nhelp", False),
     ],
 )
 def test_what_is_whole(text: str, whole: bool) -> None:
@@ -119,6 +123,8 @@ def test_what_may_follow() -> None:
     [
         (".help", ".help", ""),
         ("  .HELP ;", ".help", ""),
+        ("help;", ".help", ""),
+        ("Exit", ".quit", ""),
         (".mode json", ".mode", "json"),
         (".mode", ".mode", ""),
         ("tail hot;", "TAIL", "hot"),

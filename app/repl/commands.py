@@ -21,6 +21,9 @@ Value = Outcome | Iterator[Batch]
 _SHOWN = 20
 """`.results` shows so many, unless told otherwise."""
 
+_SPELLINGS = {"help": ".help", "quit": ".quit", "exit": ".quit", ".exit": ".quit"}
+"""What people type who know another prompt."""
+
 
 class Quit(Exception):
     """The user wants to leave."""
@@ -48,7 +51,7 @@ def find_command(source: Source) -> tuple[Command, str]:
     assert match is not None
     name, argument = match.groups("")
     span = Span(*match.span(2) if argument else match.span(1))
-    command = COMMANDS.get(name.lower())
+    command = COMMANDS.get(_SPELLINGS.get(name.lower(), name.lower()))
     if command is None:
         raise PenstockError(
             f"there is no command '{name}'",

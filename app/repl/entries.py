@@ -11,7 +11,8 @@ from penstock.grammar.parser import left_open, split_statements, statement_end
 from penstock.grammar.source import Source
 
 _LEAD = r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
-_COMMAND = re.compile(rf"({_LEAD})(\.|tail\b)", re.IGNORECASE | re.DOTALL)
+_ALONE = r"(?:help|quit|exit)(?=[ \t]*;?[ \t]*(?:\n|\Z))"
+_COMMAND = re.compile(rf"({_LEAD})(\.|tail\b|{_ALONE})", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True)
