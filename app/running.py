@@ -105,10 +105,10 @@ class _Display:
             if aside:
                 where = f"{self._session.state_folder}/rejected/{row['stream']}"
                 counts = f"{row['late']:,} late, {row['unreadable']:,} unreadable"
-                self.say(f"{row['stream']}: {aside:,} rows set aside ({counts}), in {where}")
+                self.say(f"{row['stream']}: {_count(aside, 'row')} set aside ({counts}), in {where}")
         for name in self._unreadable:
             where = f"{self._session.state_folder}/rejected/{name}"
-            self.say(f"{name}: {self._unreadable[name]:,} rows of the relation set aside, in {where}")
+            self.say(f"{name}: {_count(self._unreadable[name], 'row')} of the relation set aside, in {where}")
 
     def _table(self) -> Group:
         seconds = sum(report.seconds for report in self._recent)
