@@ -11,8 +11,9 @@ from penstock.runtime.session import SparkSession, spark_session
 _SETTINGS = (
     ("spark.driver.memory", "1500m"),
     ("spark.sql.shuffle.partitions", "2"),
-    # What runs for a moment is not worth the second compiler, nor collecting garbage with many threads.
-    ("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"),
+    # What runs for a moment is not worth the second compiler, nor collecting garbage with many threads. The first one
+    # alone has little room for what it makes, and gives up when that is full.
+    ("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=512m"),
 )
 
 

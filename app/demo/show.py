@@ -84,8 +84,10 @@ def _take(session: Session, played: Scenario, second: int, interruption: Interru
 
 def _change(session: Session, act: Act, folder: Path, view: View) -> None:
     """Carry out an act, as somebody would who edits the project's files."""
-    view.say(f"{act.title}: queries/{act.query}.cql", _TITLE)
     act.carry_out(folder)
+    view.say(f"{act.title}: {act.file(Path())}", _TITLE)
+    if act.text is not None:
+        view.say(f"  {_question(act.file(folder))}")
     assert session.project is not None
     session.change(session.project.program())
     if act.text is not None:

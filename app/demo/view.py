@@ -37,7 +37,7 @@ class View:
         self._began = self._said = time.monotonic()
         self._rows = self._results = 0
         self._tables: list[RenderableType] = []
-        self._head = Text()
+        self._head = Text("the first step is under way; it takes longer than the others")
 
     def say(self, text: str = "", style: str = "") -> None:
         """A line that stays."""
