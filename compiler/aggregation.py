@@ -13,6 +13,7 @@ from penstock.compiler.scalar import (
     check_arguments,
     column,
     count_all,
+    definite,
     translate,
 )
 from penstock.compiler.scope import Scope
@@ -50,10 +51,12 @@ class Aggregation:
         """Group by an expression."""
         if not comparable(expr.type):
             raise _incomparable(node)
-        self._groups.setdefault(expr, f"g{len(self._groups) + 1}")
+        refuse_interval(expr, node, "a group")
+        self._groups.setdefault(definite(expr), f"g{len(self._groups) + 1}")
 
     def group_column(self, expr: Scalar) -> Scalar:
         """The column that a group becomes."""
+        expr = definite(expr)
         return column(ColumnRef("", self._groups[expr]), expr.type)
 
     def leaf(self, node: ast.Expr) -> Scalar | None:
@@ -80,7 +83,7 @@ class Aggregation:
         if not self._groups:
             return None
         expr = translate(node, self._below)
-        return self.group_column(expr) if expr in self._groups else None
+        return self.group_column(expr) if definite(expr) in self._groups else None
 
     def _aggregate(self, node: ast.Call) -> Scalar:
         name = node.name.lower()
@@ -105,9 +108,24 @@ class Aggregation:
             for arg, part in zip(args, node.args, strict=True):
                 if node.distinct and not comparable(arg.type):
                     raise _incomparable(part)
+                if node.distinct or name != "count":
+                    refuse_interval(arg, part, "what is aggregated")
+            if node.distinct or name in ("min", "max"):
+                args = list(map(definite, args))
             expr = call(name, args, AGGREGATES[name].type, distinct=node.distinct)
         slot = self._aggregates.setdefault(expr, f"a{len(self._aggregates) + 1}")
         return column(ColumnRef("", slot), expr.type)
+
+
+def refuse_interval(expr: Scalar, node: ast.Syntax, what: str) -> None:
+    """Raise an error for an interval where values are kept: there are files that cannot hold it."""
+    if expr.type == "interval":
+        raise PenstockError(
+            f"{what} cannot be an interval",
+            span=node.span,
+            hint="Write  unix_micros(B.ts) - unix_micros(A.ts)  for the microseconds between two times.",
+            label="interval",
+        )
 
 
 def _incomparable(node: ast.Syntax) -> PenstockError:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from penstock.catalog import Relation, SourceSpec, Stream
-from penstock.compiler.aggregation import Aggregation, contains_aggregate
+from penstock.compiler.aggregation import Aggregation, contains_aggregate, refuse_interval
 from penstock.compiler.functions import AGGREGATES, CHANGES_BY_ITSELF, SCALARS
 from penstock.compiler.logical import (
     Aggregate,
@@ -22,7 +22,7 @@ from penstock.compiler.logical import (
     Window,
 )
 from penstock.compiler.predicates import split_conditions
-from penstock.compiler.scalar import Scalar, call, check_arguments, translate
+from penstock.compiler.scalar import Scalar, call, check_arguments, definite, translate
 from penstock.compiler.scope import Input, Scope
 from penstock.compiler.settings import Settings
 from penstock.compiler.types import kind_of
@@ -251,7 +251,9 @@ class _Binder:
         found: list[tuple[str, str | None, Scalar, ast.SelectItem]] = []  # name, prefixed name, expression, item
         for item in node.items:
             try:
-                found += self._expanded(item, leaf)
+                for name, prefixed, scalar, node_ in self._expanded(item, leaf):
+                    refuse_interval(scalar, node_, "a column of results")
+                    found.append((name, prefixed, definite(scalar), node_))
             except PenstockError as error:
                 self.errors.append(error)
         counts: dict[str, int] = {}

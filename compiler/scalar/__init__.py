@@ -19,7 +19,7 @@ from penstock.compiler.scalar.shape import (
     replaced,
 )
 from penstock.compiler.scalar.translate import check_arguments, translate
-from penstock.compiler.scalar.value import ColumnRef, Scalar, call, column, count_all
+from penstock.compiler.scalar.value import ColumnRef, Scalar, call, column, count_all, definite
 
 __all__ = [
     "PARAMETERS",
@@ -34,6 +34,7 @@ __all__ = [
     "comparison_of",
     "conjuncts",
     "count_all",
+    "definite",
     "equal",
     "equality",
     "folded",

@@ -64,6 +64,8 @@ _EXACT = frozenset(
 def call(name: str, args: Iterable[Scalar], type_: str, *, distinct: bool = False) -> Scalar:
     """A function or aggregate over scalars; `type_` is a type or a rule of `functions.py`."""
     trees = [arg.tree.copy() for arg in args]
+    if name in ("array_contains", "element_at") and any(type_name(tree) == UNKNOWN for tree in trees):
+        return scalar_of(with_type(exp.Null(), type_, trees))  # Spark wants to know the type of what is looked for
     if name == "split_part" or (name == "element_at" and type_name(trees[0]).startswith("array")):
         trees[-1] = _not_zero(trees[-1])
     if distinct:
@@ -80,6 +82,13 @@ def _not_zero(place: exp.Expr) -> exp.Expr:
     if isinstance(place, exp.Literal) and place.this != "0":
         return place
     return typed_like(exp.Nullif(this=place, expression=exp.Literal.number("0")), place)
+
+
+def definite(scalar: Scalar) -> Scalar:
+    """The scalar as one that can be kept: NULL alone, which is of no type, is one of text."""
+    if scalar.type not in (UNKNOWN, "void"):
+        return scalar
+    return scalar_of(typed(exp.Cast(this=scalar.tree.copy(), to=data_type("string")), "string"))
 
 
 def count_all() -> Scalar:
